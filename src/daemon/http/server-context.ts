@@ -10,7 +10,6 @@ import { Forwarder } from './forwarder.ts';
 import { type HostNames, hostNames, requestGuard } from './protection/guard.ts';
 import { LargeBodies } from './protection/large-bodies.ts';
 import { type HttpLimits, httpLimits } from './protection/limits.ts';
-import { LoopTurns } from './protection/loop-turns.ts';
 import { Overload } from './protection/overload.ts';
 import {
   type AddressRateLimit,
@@ -50,8 +49,6 @@ export interface ServerContext {
   /** For large compressed bodies, which are read a few at a time. */
   decompressions: Semaphore;
   largeBodies: LargeBodies;
-  /** Bodies of 1 MiB and more are parsed in turns. */
-  loopTurns: LoopTurns;
   /** Passes on what another thread serves; undefined if there is none. */
   forwarder: Forwarder | undefined;
   /** Whether other threads forward the requests that come by TCP. */
@@ -106,7 +103,6 @@ export function createServerContext(given: HttpServerOptions): ServerContext {
     overload: options.overload ?? new Overload(),
     decompressions: new Semaphore(() => limits.largeBodiesMax),
     largeBodies: new LargeBodies(options.shedsLoad === false ? undefined : limits),
-    loopTurns: new LoopTurns(),
     forwarder,
     isBehindThreads: false,
     isDraining: false,

@@ -2,6 +2,7 @@ import { rmSync } from 'node:fs';
 import { Server as NetServer } from 'node:net';
 import { setTimeout as wait } from 'node:timers/promises';
 import Fastify, { type FastifyError, type FastifyInstance } from 'fastify';
+import { loopTurns } from '../../shared/async/loop-turns.ts';
 import { ApiError } from '../../shared/errors.ts';
 import { closeQueuedResponses, closeTimedOutConnections, outliveConnections } from './accepted-sockets.ts';
 import { rawAnswers } from './connection-errors.ts';
@@ -11,7 +12,6 @@ import { cutStalled } from './event-stream.ts';
 import { bodyTooLarge, decompress, parseJson } from './json-body.ts';
 import { createListeners, serverUrl } from './listeners.ts';
 import { connectionsMaxFor, openFilesMax } from './protection/limits.ts';
-import { slowBytesMin } from './protection/loop-turns.ts';
 import { watchLoad } from './protection/overload.ts';
 import { ProxyConnections } from './proxy-connections.ts';
 import { acceptRequest, startRequest } from './request-lifecycle.ts';
@@ -220,16 +220,21 @@ function makeFastify(context: ServerContext): FastifyInstance {
         if (context.forwarder !== undefined) call.rawBody = plain;
         const body = isForHandler ? undefined : parseJson(plain, limits.jsonDepthMax);
         call.rawBody = plain;
-        done(null, body);
+        const turn = loopTurns.next(plain.length);
+        if (turn === undefined) done(null, body);
+        else void turn.then(() => done(null, body));
       } catch (error) {
         done(error as Error);
       }
     };
-    const inTurn = async (plain: Buffer): Promise<void> => {
-      await context.loopTurns.next();
+    const inTurn = async (turn: Promise<void>, plain: Buffer): Promise<void> => {
+      await turn;
       take(plain);
     };
-    const takeSoon = (plain: Buffer) => (plain.length < slowBytesMin ? take(plain) : inTurn(plain));
+    const takeSoon = (plain: Buffer) => {
+      const turn = loopTurns.next(plain.length);
+      return turn === undefined ? take(plain) : inTurn(turn, plain);
+    };
     if (call.headers['content-encoding'] === undefined) void takeSoon(bytes as Buffer);
     else {
       const { headers, caller, remoteAddress } = call;

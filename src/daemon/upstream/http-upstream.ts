@@ -1,3 +1,4 @@
+import { loopTurns } from '../../shared/async/loop-turns.ts';
 import { KnownSecrets } from '../../shared/masking/known-secrets.ts';
 import { secretsOfServers } from '../../shared/masking/mask-json.ts';
 import { maskText } from '../../shared/masking/mask-text.ts';
@@ -186,19 +187,22 @@ function dial(
   { url, headers, body }: ProviderRequest,
   { isWhole, signal, spentMs = 0 }: Asking,
 ): Promise<IncomingAnswer> {
-  return send({
-    method: 'POST',
-    url,
-    headers,
-    body,
-    signal,
-    provider: name,
-    headersTimeoutMs: isWhole ? timeouts.headersMs : timeouts.firstEventMs,
-    idleTimeoutMs: timeouts.idleMs,
-    bodyTimeoutMs: timeouts.outputMs,
-    totalTimeoutMs: Math.max(1, timeouts.totalMs - spentMs),
-    ...(isWhole ? undefined : { firstReadTimeoutMs: timeouts.firstEventMs }),
-  });
+  const start = () =>
+    send({
+      method: 'POST',
+      url,
+      headers,
+      body,
+      signal,
+      provider: name,
+      headersTimeoutMs: isWhole ? timeouts.headersMs : timeouts.firstEventMs,
+      idleTimeoutMs: timeouts.idleMs,
+      bodyTimeoutMs: timeouts.outputMs,
+      totalTimeoutMs: Math.max(1, timeouts.totalMs - spentMs),
+      ...(isWhole ? undefined : { firstReadTimeoutMs: timeouts.firstEventMs }),
+    });
+  // Writing the bytes of a long text takes as long as making it.
+  return loopTurns.next(body.length)?.then(start) ?? start();
 }
 
 async function refusal(

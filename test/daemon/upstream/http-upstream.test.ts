@@ -1,6 +1,6 @@
 import { setTimeout as wait } from 'node:timers/promises';
 import { describe, expect, onTestFinished, test } from 'vitest';
-import type { UpstreamCall } from '../../../src/daemon/features/upstreams/upstream.ts';
+import { type UpstreamCall, UpstreamFailure } from '../../../src/daemon/features/upstreams/upstream.ts';
 import { httpUpstream, type UpstreamTimeouts } from '../../../src/daemon/upstream/http-upstream.ts';
 import { createNetwork } from '../../../src/daemon/upstream/network.ts';
 import { chatAdapter } from '../../../src/daemon/upstream/providers/openai-chat/adapter.ts';
@@ -11,6 +11,14 @@ import { callOf, chunkOf, readAll, sse, summary } from './upstream-fixture.ts';
 
 const signal = () => new AbortController().signal;
 const patientMs = 120_000;
+const patience: UpstreamTimeouts = {
+  headersMs: patientMs,
+  firstEventMs: patientMs,
+  idleMs: patientMs,
+  outputMs: patientMs,
+  totalMs: patientMs,
+  closingMs: patientMs,
+};
 
 function upstreamAt(baseUrl: string, timeouts: Partial<UpstreamTimeouts> = {}) {
   const network = createNetwork();
@@ -19,15 +27,7 @@ function upstreamAt(baseUrl: string, timeouts: Partial<UpstreamTimeouts> = {}) {
     name: 'fake',
     adapter: chatAdapter({ name: 'fake', baseUrl }),
     send: network.send,
-    timeouts: {
-      headersMs: patientMs,
-      firstEventMs: patientMs,
-      idleMs: patientMs,
-      outputMs: patientMs,
-      totalMs: patientMs,
-      closingMs: patientMs,
-      ...timeouts,
-    },
+    timeouts: { ...patience, ...timeouts },
   });
 }
 
@@ -210,6 +210,34 @@ describe('a stream', () => {
     const { upstream } = await rawUpstream(chunkedHead() + chunk('data: [DONE]\n\n') + lastChunk);
     await expect(upstream.open(callOf(), signal())).rejects.toMatchObject({ kind: 'broken' });
   });
+});
+
+test('a request of megabytes is written and sent in turns of the event loop of their own', async () => {
+  const adapter = chatAdapter({ name: 'fake', baseUrl: 'http://127.0.0.1:1' });
+  let turns = 0;
+  const upstream = httpUpstream({
+    name: 'fake',
+    adapter: {
+      ...adapter,
+      request(call) {
+        setImmediate(() => {
+          turns += 1;
+        });
+        return adapter.request(call);
+      },
+    },
+    send: async ({ body }) => {
+      throw new UpstreamFailure('network', `${(body as string).length > 1024 * 1024} ${turns}`, {});
+    },
+    timeouts: patience,
+  });
+  const open = async (text: string) =>
+    upstream
+      .open(callOf({ body: { messages: [{ role: 'user', content: text }] } }), signal())
+      .catch((error: Error) => error.message);
+  expect(await open('x'.repeat(1024 * 1024))).toBe('true 1');
+  turns = 0;
+  expect(await open('Hi')).toBe('false 0');
 });
 
 describe('before the first event', () => {

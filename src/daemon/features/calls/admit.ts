@@ -1,3 +1,4 @@
+import { loopTurns } from '../../../shared/async/loop-turns.ts';
 import type { NanoUsd } from '../../../shared/money.ts';
 import { credentialId } from '../../handler.ts';
 import { matchesPattern } from '../catalog/index.ts';
@@ -71,6 +72,8 @@ async function planCall(deps: CallDeps, call: ModelCall): Promise<CallPlan> {
   checkAction(policyOf(caller), endpoint);
   const { caps, isPrepaid } = enforceKeyPolicy(deps, call);
   const input = inputTokens(inference);
+  const turn = loopTurns.next(input.most);
+  if (turn !== undefined) await turn;
   const cache = options.cache ?? defaultsOf(caller)?.cache ?? undefined;
   const planning = deps.router.plan({
     inference,

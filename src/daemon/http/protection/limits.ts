@@ -61,8 +61,8 @@ export const httpLimits: HttpLimits = {
     8 * 1024 * 1024,
     Math.floor((getHeapStatistics().heap_size_limit - ownHeapBytes) / 8),
   ),
-  // Two of 30 MB; each takes eight times its bytes while it is read and sent on.
-  hugeBodiesBytesMax: 64 * 1024 * 1024,
+  // They take up to ten times their bytes while they are read and sent on.
+  hugeBodiesBytesMax: 48 * 1024 * 1024,
   headerBytesMax: 16_384,
   headersMax: 100,
   pathParameterCharsMax: 512,

@@ -2,6 +2,7 @@ import type { IncomingHttpHeaders } from 'node:http';
 import type { Socket } from 'node:net';
 import type { ErrorObject } from 'ajv';
 import type { WebSocket } from 'ws';
+import { loopTurns } from '../../../shared/async/loop-turns.ts';
 import type { Endpoint, SocketShape } from '../../../shared/contract/endpoint.ts';
 import { ApiError, asApiError } from '../../../shared/errors.ts';
 import { whenAborted } from '../../../shared/when-aborted.ts';
@@ -9,7 +10,6 @@ import type { Caller, SocketReply } from '../../handler.ts';
 import { describeFailure, errorFrame } from '../error-reply.ts';
 import { parseJson } from '../json-body.ts';
 import { checkAccess } from '../protection/access.ts';
-import { slowBytesMin } from '../protection/loop-turns.ts';
 import { reportMessageFailure } from '../report-failure.ts';
 import { finishRequest } from '../request-lifecycle.ts';
 import type { ServerCall } from '../server-call.ts';
@@ -136,9 +136,10 @@ export class OpenSocket {
     try {
       context.largeBodies.hold(held, frame.bytes.length);
       caller = await this.#callerNow(requestId);
-      if (frame.bytes.length >= slowBytesMin) await context.loopTurns.next();
+      await loopTurns.next(frame.bytes.length);
       message = readMessage(frame, context.limits);
       checkMessage(message, endpoint.socket);
+      await loopTurns.next(frame.bytes.length);
       context.overload.admit(endpoint, message);
       const parent = turnParent(message, call.headers);
       if (parent !== undefined) context.options.onParent?.(requestId, parent);

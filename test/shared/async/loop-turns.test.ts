@@ -1,5 +1,9 @@
 import { expect, test } from 'vitest';
-import { LoopTurns } from '../../../../src/daemon/http/protection/loop-turns.ts';
+import { LoopTurns } from '../../../src/shared/async/loop-turns.ts';
+
+test('a task that is small has no turn to wait for', () => {
+  expect(new LoopTurns().next(1024 * 1024 - 1)).toBeUndefined();
+});
 
 test('each slow task gets a turn of the event loop of its own, in order, also what comes later', async () => {
   const turns = new LoopTurns();
@@ -12,7 +16,7 @@ test('each slow task gets a turn of the event loop of its own, in order, also wh
   count();
   const begun: { task: number; turn: number }[] = [];
   const run = async (task: number) => {
-    await turns.next();
+    await turns.next(1024 * 1024);
     begun.push({ task, turn });
     // What follows in the same turn.
     await Promise.resolve();
