@@ -184,7 +184,7 @@ const scripts = await build({
 // The dashboard: modules for browsers, whose names change with their content, as browsers keep them for ever.
 const web = await build({
   platform: 'browser',
-  input: { main: 'src/daemon/web/main.tsx' },
+  input: { main: 'src/web/main.tsx' },
   tsconfig: 'tsconfig.web.json',
   transform: { target: 'es2022', define: { 'process.env.NODE_ENV': '"production"' } },
   output: {
@@ -208,7 +208,7 @@ function writeWeb(chunks) {
     return hashed;
   };
   // The style of the whole page first, then those of its parts and screens.
-  const sheets = globSync('src/daemon/web/**/*.css').sort(
+  const sheets = globSync('src/web/**/*.css').sort(
     (a, b) => a.split('/').length - b.split('/').length || (a < b ? -1 : 1),
   );
   const css = ['node_modules/uplot/dist/uPlot.min.css', ...sheets].map((path) => readFileSync(path, 'utf8'));
@@ -219,11 +219,11 @@ function writeWeb(chunks) {
       .replaceAll(/\/\*.*?\*\//gs, '')
       .replaceAll(/\s*\n\s*/g, '\n'),
   );
-  const icon = write('icon.svg', readFileSync('src/daemon/web/icon.svg', 'utf8'));
+  const icon = write('icon.svg', readFileSync('src/web/icon.svg', 'utf8'));
   const main = chunks.find(({ isEntry }) => isEntry);
   const early = main.imports.map((name) => `<link rel="modulepreload" href="assets/${name}">\n`);
   const { version } = JSON.parse(readFileSync('package.json', 'utf8'));
-  const page = readFileSync('src/daemon/web/index.html', 'utf8')
+  const page = readFileSync('src/web/index.html', 'utf8')
     .replaceAll('{version}', version)
     .replace('{icon}', icon)
     .replace('{style}', style)

@@ -361,19 +361,19 @@ export const plantedFaults: readonly Fault[] = [
     replacement: 'exponent > -4 && exponent < 15',
   },
   {
-    path: 'src/daemon/web/data/api.ts',
+    path: 'src/web/data/api.ts',
     kind: 'missing await',
     text: 'return await run(clientFor(secret));',
     replacement: 'return run(clientFor(secret));',
   },
   {
-    path: 'src/daemon/web/screens/usage/usage-rows.ts',
+    path: 'src/web/screens/usage/usage-rows.ts',
     kind: 'swapped arguments',
     text: 'Date.parse(b.bucket.start) - Date.parse(a.bucket.start)',
     replacement: 'Date.parse(a.bucket.start) - Date.parse(b.bucket.start)',
   },
   {
-    path: 'src/daemon/web/screens/playground/lane.ts',
+    path: 'src/web/screens/playground/lane.ts',
     kind: 'negated condition',
     text: '...(!signal.aborted && { error })',
     replacement: '...(signal.aborted && { error })',

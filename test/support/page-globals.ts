@@ -5,7 +5,7 @@ import { onTestFinished, vi } from 'vitest';
 export type Fetch = (url: string, init: RequestInit) => Promise<Response>;
 
 /**
- * Imports a module of the dashboard, by its path in `src/daemon/web`, as if in a page. It has no types: those of browsers are not
+ * Imports a module of the dashboard, by its path in `src/web`, as if in a page. It has no types: those of browsers are not
  * at hand.
  */
 export async function importInPage(path: string, { fetch }: { fetch: Fetch }) {
@@ -17,5 +17,5 @@ export async function importInPage(path: string, { fetch }: { fetch: Fetch }) {
   const globals = { location, document, localStorage, sessionStorage, BroadcastChannel, fetch };
   for (const [name, value] of Object.entries(globals)) vi.stubGlobal(name, value);
   onTestFinished(() => void vi.unstubAllGlobals());
-  return await import(`../../src/daemon/web/${path}`);
+  return await import(`../../src/web/${path}`);
 }

@@ -4,7 +4,7 @@ import { dirname, posix } from 'node:path';
 /** Imports that no text shows: of an alias, and of what is built. */
 const builtOrReplaced: Readonly<Record<string, string[]>> = {
   'src/daemon/worker-threads/start-script.ts': ['test/support/start-script.ts'],
-  'test/support/browser.ts': ['src/daemon/web/main.tsx'],
+  'test/support/browser.ts': ['src/web/main.tsx'],
   'test/support/installed-package.ts': ['src/cli/main.ts', 'src/daemon/main.ts'],
 };
 

@@ -11,7 +11,7 @@ import { addPerson } from '../../support/users.ts';
 /** Links that sign a browser in, from `gateway open`. */
 
 const screenNames = [
-  ...readFileSync(new URL('../../../src/daemon/web/screens/index.ts', import.meta.url), 'utf8').matchAll(
+  ...readFileSync(new URL('../../../src/web/screens/index.ts', import.meta.url), 'utf8').matchAll(
     /name: '(\w+)'/g,
   ),
 ].map(([, name]) => name);

@@ -1,0 +1,45 @@
+import { type BucketName, localDay, startOfLocalDay } from '../../shared/time-zones.ts';
+
+/** The ranges that a chart can show, and into which buckets it divides them. */
+const ranges = {
+  '1h': { ms: 3_600_000, bucket: '15m', latency: 'hour', title: 'hour' },
+  '24h': { ms: 86_400_000, bucket: '15m', latency: 'hour', title: '24 hours' },
+  '7d': { ms: 7 * 86_400_000, bucket: 'hour', latency: 'hour', title: '7 days' },
+  '30d': { ms: 30 * 86_400_000, bucket: 'day', latency: 'day', title: '30 days' },
+} as const;
+
+export type RangeName = keyof typeof ranges;
+
+export const rangeNames = Object.keys(ranges) as RangeName[];
+
+export function rangeIn(text: string | null, otherwise: RangeName = '24h'): RangeName {
+  return rangeNames.find((name) => name === text) ?? otherwise;
+}
+
+/** A range of whole buckets up to now, and the one of the same length before it. */
+export interface Period {
+  since: string;
+  until: string;
+  before: string;
+  bucket: BucketName;
+  latencyBucket: 'hour' | 'day';
+  /** `24 hours`. */
+  title: string;
+}
+
+const quarterMs = 15 * 60_000;
+
+export function periodOf(name: RangeName, now: number, timeZone: string): Period {
+  const { ms, bucket, latency, title } = ranges[name];
+  const iso = (at: number) => new Date(at).toISOString();
+  const shared = { bucket, latencyBucket: latency, title };
+  if (bucket === 'day') {
+    const today = localDay(now, timeZone);
+    const days = Math.round(ms / 86_400_000);
+    const start = (daysLater: number) => iso(startOfLocalDay(today, timeZone, daysLater));
+    return { ...shared, since: start(1 - days), until: start(1), before: start(1 - 2 * days) };
+  }
+  const length = bucket === 'hour' ? 4 * quarterMs : quarterMs;
+  const until = Math.floor(now / length + 1) * length;
+  return { ...shared, since: iso(until - ms), until: iso(until), before: iso(until - 2 * ms) };
+}

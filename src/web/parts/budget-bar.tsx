@@ -1,0 +1,17 @@
+import type { Budget } from '../../shared/contract/budgets.ts';
+import { SpendBar } from './spend-bar.tsx';
+
+/** What is spent of a budget, and what will be. */
+export function BudgetBar({ budget }: { budget: Budget }) {
+  const { usd, period, spent_usd: spent, forecast_usd: forecast } = budget;
+  return (
+    <SpendBar
+      spent={spent}
+      limit={usd}
+      period={period}
+      forecast={forecast === null ? undefined : Number(forecast)}
+      reachedAt={budget.reached_at === null ? undefined : Date.parse(budget.reached_at)}
+      resetsAt={budget.resets_at === null ? undefined : Date.parse(budget.resets_at)}
+    />
+  );
+}

@@ -1,0 +1,95 @@
+import type { Result } from '../../shared/contract/endpoint.ts';
+import type { getUsageSeries } from '../../shared/contract/usage.ts';
+import type { BucketName } from '../../shared/time-zones.ts';
+import { dollars, shortCount } from '../data/figures.ts';
+import { bucketLabel } from '../data/moments.ts';
+
+/** One line, or one part of each bar. */
+export interface ChartSeries {
+  label: string;
+  /** One value per bucket; null where nothing is known. */
+  values: readonly (number | null)[];
+  /** One of the colours `0` to `7`, or that of the others. */
+  tone: Tone;
+}
+
+export type Tone = 0 | 1 | 2 | 3 | 4 | 5 | 6 | 7 | 'other' | 'bad';
+
+/** Something that happened at a time. */
+export interface ChartMark {
+  /** In milliseconds since 1970. */
+  at: number;
+  label: string;
+}
+
+/** What a chart shows; the same object as long as nothing changes, as a new one is drawn. */
+export interface ChartData {
+  kind: 'bars' | 'lines';
+  /** Start and end in milliseconds since 1970, without gaps. */
+  buckets: readonly { start: number; end: number; label: string }[];
+  series: readonly ChartSeries[];
+  marks?: readonly ChartMark[];
+  /** The name of a value on the axis and in the table. */
+  format(value: number): string;
+  /** Whether values are counted, so that the axis has no fractions. */
+  isCount?: boolean;
+  timeZone: string;
+}
+
+type Series = Result<typeof getUsageSeries>;
+
+const measures = {
+  cost: { of: ({ cost_usd }: Series['series'][number]) => cost_usd.map(Number), format: dollars },
+  calls: { of: ({ requests }: Series['series'][number]) => requests, format: shortCount },
+  errors: { of: ({ errors }: Series['series'][number]) => errors, format: shortCount },
+  input: { of: ({ input_tokens }: Series['series'][number]) => input_tokens, format: shortCount },
+  output: { of: ({ output_tokens }: Series['series'][number]) => output_tokens, format: shortCount },
+};
+
+export type Measure = keyof typeof measures;
+
+export const measureTitles: Readonly<Record<Measure, string>> = {
+  cost: 'Cost',
+  calls: 'Calls',
+  errors: 'Errors',
+  input: 'Input',
+  output: 'Output',
+};
+
+export function bucketsFor(
+  buckets: Series['buckets'],
+  bucket: BucketName,
+  timeZone: string,
+): ChartData['buckets'] {
+  return buckets.map(({ start, end }) => ({
+    start: Date.parse(start),
+    end: Date.parse(end),
+    label: bucketLabel({ start, end }, bucket, timeZone),
+  }));
+}
+
+interface SeriesOptions {
+  measure: Measure;
+  timeZone: string;
+  nameOf?: (group: string | null) => string;
+}
+
+/** Bars of a measure, stacked by the groups of a series. */
+export function stackedSeries(
+  data: Series,
+  { measure, timeZone, nameOf = (group) => group ?? 'all' }: SeriesOptions,
+): ChartData {
+  const { of, format } = measures[measure];
+  return {
+    kind: 'bars',
+    buckets: bucketsFor(data.buckets, data.bucket, timeZone),
+    series: data.series.map((series, index) => ({
+      label: series.is_other ? 'others' : nameOf(series.group),
+      tone: series.is_other ? 'other' : ((index % 8) as Tone),
+      values: of(series),
+    })),
+    format,
+    isCount: measure !== 'cost',
+    timeZone,
+  };
+}

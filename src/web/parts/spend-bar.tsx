@@ -1,0 +1,53 @@
+import type { SpendPeriod } from '../../shared/spend-periods.ts';
+import { dollars } from '../data/figures.ts';
+import { clock, dayAndClock, exactTime } from '../data/moments.ts';
+import { now } from '../data/now.ts';
+import { zoneName } from '../data/preferences.ts';
+import { Meter } from './meter.tsx';
+
+interface SpendBarProps {
+  /** Dollars as decimals. */
+  spent: string;
+  limit: string;
+  period: SpendPeriod;
+  /** Dollars at the end of the period. */
+  forecast: number | undefined;
+  /** In milliseconds since 1970. */
+  reachedAt: number | undefined;
+  resetsAt: number | undefined;
+}
+
+/** What is spent of a limit as a bar and in words, with when it will be used up, or resets. */
+export function SpendBar({ spent, limit, period, forecast, reachedAt, resetsAt }: SpendBarProps) {
+  const [used, most] = [Number(spent), Number(limit)];
+  const share = (amount: number) => (most > 0 ? amount / most : 1);
+  const end = resetsAt === undefined ? '' : `resets ${momentText(resetsAt)}`;
+  const isFull = used >= most;
+  return (
+    <span class="spend-bar">
+      <span class="spend-text">
+        <span title={`$${spent} of $${limit}`}>
+          <b>{dollars(spent)}</b> of {dollars(limit)}
+          {period === 'none' ? '' : ` a ${period}`}
+        </span>
+        {forecast !== undefined && (
+          <span class="quiet" title="At the end of the period, if spending goes on like this">
+            ≈{dollars(forecast)}
+          </span>
+        )}
+      </span>
+      <Meter used={share(used)} forecast={forecast === undefined ? undefined : share(forecast)} />
+      <span class="quiet" title={resetsAt === undefined ? undefined : exactTime(resetsAt, 'UTC')}>
+        {isFull && <span class="bad">used up</span>}
+        {isFull && end && ', '}
+        {reachedAt === undefined ? end : <span class="warn">reached about {momentText(reachedAt)}</span>}
+      </span>
+    </span>
+  );
+}
+
+/** `21:40` within a day, `1 Dec, 01:00` later. */
+function momentText(at: number): string {
+  const timeZone = zoneName();
+  return at - now.value < 24 * 3_600_000 ? clock(at, timeZone) : dayAndClock(at, timeZone);
+}

@@ -1,0 +1,195 @@
+import type { ComponentChildren } from 'preact';
+import { useEffect } from 'preact/hooks';
+import type { TraceView } from '../../../shared/contract/traces.ts';
+import { ReceivedError } from '../../../shared/received-error.ts';
+import { isReplayed } from '../../../shared/replay/prepare-replay.ts';
+import { capturedTexts } from '../../../shared/text/captured-text.ts';
+import { getTrace } from '../../data/endpoints.ts';
+import { useKeyNames } from '../../data/key-names.ts';
+import { useKeys } from '../../data/keys.ts';
+import { onEvents } from '../../data/live.ts';
+import { useQuery } from '../../data/query.ts';
+import { hrefOf, navigate, route, setQuery } from '../../data/route.ts';
+import { Amount } from '../../parts/amount.tsx';
+import { countText, durationText, tokenRate } from '../../parts/format.ts';
+import { ProblemBox } from '../../parts/problem.tsx';
+import { Skeleton } from '../../parts/skeleton.tsx';
+import { Status } from '../../parts/status.tsx';
+import { Tabs } from '../../parts/tabs.tsx';
+import { Time } from '../../parts/time.tsx';
+import { contentQueries, useContent } from './call-content.ts';
+import { neighbours } from './call-list.ts';
+import { CopyMenu } from './copy-menu.tsx';
+import { Answer } from './tabs/answer.tsx';
+import { Attempts } from './tabs/attempts.tsx';
+import { Cost } from './tabs/cost.tsx';
+import { Diff } from './tabs/diff.tsx';
+import { Headers, Raw } from './tabs/raw.tsx';
+import { Request } from './tabs/request.tsx';
+import { Timeline } from './tabs/timeline.tsx';
+
+const tabs = [
+  ['timeline', 'Timeline'],
+  ['request', 'Request'],
+  ['answer', 'Answer'],
+  ['attempts', 'Attempts'],
+  ['cost', 'Cost'],
+  ['diff', 'Diff'],
+  ['headers', 'Headers'],
+  ['raw', 'Raw'],
+] as const;
+
+const contents = {
+  timeline: Timeline,
+  request: Request,
+  answer: Answer,
+  attempts: Attempts,
+  cost: Cost,
+  diff: Diff,
+  headers: Headers,
+  raw: Raw,
+};
+
+/** A call on its own page: `#/calls/req_1?tab=request`. */
+export function CallPage({ id, query }: { id: string; query: string }) {
+  const { data: trace, error, reload } = useQuery(getTrace, { params: { request_id: id } });
+  const isMissing = error instanceof ReceivedError && error.code === 'not_found';
+  const wanted = route.value.query.get('tab') ?? 'timeline';
+  const tab = Object.hasOwn(contents, wanted) ? (wanted as keyof typeof contents) : 'timeline';
+  // Asked for together with the trace, not after it.
+  const content = useContent(id, contentQueries[tab]);
+  const { previous, next } = neighbours(id);
+  const list = hrefOf('calls', [], { q: query });
+  const hrefOfCall = (other: string | undefined) =>
+    other && hrefOf('calls', [other], { q: query, tab: tab === 'timeline' ? undefined : tab });
+  const reloadAll = () => {
+    reload();
+    content.reload();
+  };
+  const go = (href: string | undefined) => href && navigate(href, { replace: true });
+  const step = (by: number) => {
+    const at = tabs.findIndex(([name]) => name === tab);
+    setQuery({ tab: tabs[(at + by + tabs.length) % tabs.length]?.[0] });
+  };
+  useKeys({
+    j: () => go(hrefOfCall(next)),
+    k: () => go(hrefOfCall(previous)),
+    ']': () => step(1),
+    '[': () => step(-1),
+    Escape: () => navigate(list),
+    r: () => {
+      if (trace && isReplayed(trace.endpoint)) navigate(hrefOf('playground', [], { replay: id }));
+    },
+  });
+  const Content = contents[tab];
+  return (
+    <article class="call">
+      <nav class="call-nav" aria-label="Calls">
+        <a href={list}>Calls</a>
+        <span class="quiet" aria-hidden="true">
+          /
+        </span>
+        <code>{id}</code>
+        <span class="call-steps">
+          <Step href={hrefOfCall(previous)} title="Previous (k)" label="‹ Previous" />
+          <Step href={hrefOfCall(next)} title="Next (j)" label="Next ›" />
+        </span>
+      </nav>
+      {isMissing && <Missing id={id} reload={reloadAll} />}
+      {error !== undefined && !isMissing && <ProblemBox error={error} retry={reloadAll} />}
+      {trace === undefined && error === undefined && <Skeleton />}
+      {trace && (
+        <>
+          <CallHead trace={trace} />
+          <Tabs
+            label="Parts of the call"
+            tabs={tabs}
+            selected={tab}
+            select={(name) => setQuery({ tab: name })}
+          />
+          <section id="tab-panel" class="tab-panel" role="tabpanel" aria-labelledby={`tab-${tab}`}>
+            <Content trace={trace} />
+          </section>
+        </>
+      )}
+    </article>
+  );
+}
+
+/** A call is recorded when it ends: one that runs is shown as soon as an event says that it has ended. */
+function Missing({ id, reload }: { id: string; reload: () => void }) {
+  useEffect(
+    () =>
+      onEvents((events) => {
+        if (events.some(({ type, data }) => data.request_id === id || type === 'calls.digest')) reload();
+      }),
+    [id, reload],
+  );
+  return (
+    <p class="empty" role="status">
+      This call has not ended yet, or there is none with this ID. It is shown here once it has ended;{' '}
+      <a href={hrefOf('live')}>Live</a> has those that run.
+    </p>
+  );
+}
+
+function Step({ href, title, label }: { href: string | undefined; title: string; label: string }) {
+  return (
+    <a
+      class="button"
+      href={href || undefined}
+      title={title}
+      aria-disabled={href ? undefined : true}
+      role={href ? undefined : 'link'}
+    >
+      {label}
+    </a>
+  );
+}
+
+function CallHead({ trace }: { trace: TraceView }) {
+  const nameOf = useKeyNames();
+  const { attempts, tokens, timings } = trace;
+  const rate = tokenRate(trace);
+  const facts: [string, ComponentChildren][] = [
+    ['Total', durationText(timings.total_ms)],
+    ['First token', durationText(timings.first_token_ms) || '–'],
+    ['Speed', rate === undefined ? '–' : `${countText(Math.round(rate))} tok/s`],
+    ['Tokens', `${countText(tokens.input)} → ${countText(tokens.output)}`],
+    ['Cost', <Amount key="cost" usd={trace.cost?.total_usd} />],
+    ['Key', trace.key === null ? '–' : nameOf(trace.key)],
+    ['Client', trace.client ?? '–'],
+    ['Content', capturedTexts[trace.captured?.state ?? 'none']],
+    ['Completed', <Time key="time" at={trace.completed_at} />],
+  ];
+  return (
+    <header class="call-head">
+      <div class="call-title">
+        <h1>{trace.model ?? 'no model'}</h1>
+        <Status status={trace.status} code={trace.error_code} />
+        {attempts.length > 1 && <span class="quiet">{attempts.length} attempts</span>}
+        <span class="call-actions">
+          {isReplayed(trace.endpoint) && (
+            <a
+              class="button"
+              href={hrefOf('playground', [], { replay: trace.request_id })}
+              title="Send it again, changed or to other models"
+            >
+              Replay
+            </a>
+          )}
+          <CopyMenu trace={trace} />
+        </span>
+      </div>
+      {trace.rejection && <p class="refusal">{trace.rejection.message}</p>}
+      <dl class="facts">
+        {facts.map(([name, value]) => (
+          <div key={name}>
+            <dt>{name}</dt>
+            <dd>{value}</dd>
+          </div>
+        ))}
+      </dl>
+    </header>
+  );
+}

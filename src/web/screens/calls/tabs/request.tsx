@@ -1,0 +1,15 @@
+import type { TraceView } from '../../../../shared/contract/traces.ts';
+import { Body } from './body.tsx';
+
+export function Request({ trace }: { trace: TraceView }) {
+  return (
+    <>
+      {trace.dropped.length > 0 && (
+        <p class="warn">
+          The provider’s format cannot express: {trace.dropped.map((one) => JSON.stringify(one)).join(', ')}
+        </p>
+      )}
+      <Body id={trace.request_id} part="request" />
+    </>
+  );
+}

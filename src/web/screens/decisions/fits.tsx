@@ -1,0 +1,78 @@
+import type { Calibration } from '../../../shared/contract/calibrations.ts';
+import { deleteCalibration, listCalibrations } from '../../data/endpoints.ts';
+import { count } from '../../data/figures.ts';
+import { change, useQuery } from '../../data/query.ts';
+import { ConfirmButton } from '../../parts/confirm.tsx';
+import { Panel } from '../../parts/panel.tsx';
+import { actions, number, TableHead } from '../../parts/table-head.tsx';
+import { Time } from '../../parts/time.tsx';
+import { toast } from '../../parts/toast.tsx';
+
+/** The temperatures that were fitted on labelled examples. */
+export function Fits() {
+  const query = useQuery(listCalibrations, {});
+  const rows = query.data?.data ?? [];
+  return (
+    <Panel title="Fits" queries={[query]}>
+      {rows.length === 0 ? (
+        <p class="quiet">
+          No model is calibrated. <code>gateway decide fit</code> fits one on labelled examples.
+        </p>
+      ) : (
+        <table class="data is-cards">
+          <TableHead
+            columns={[
+              'Model',
+              'Question',
+              number('Temperature'),
+              number('Examples'),
+              number('Loss before → after', 'Mean negative log-likelihood of the right option, in nats'),
+              'Fitted',
+              actions,
+            ]}
+          />
+          <tbody>
+            {rows.map((fit) => (
+              <FitRow key={`${fit.model} ${fit.type}`} fit={fit} />
+            ))}
+          </tbody>
+        </table>
+      )}
+    </Panel>
+  );
+}
+
+function FitRow({ fit }: { fit: Calibration }) {
+  const { model, type, temperature, examples, nll_before: before, nll_after: after, fitted_at: at } = fit;
+  return (
+    <tr>
+      <th scope="row" class="is-title">
+        {model}
+      </th>
+      <td>{type}</td>
+      <td class="number">{temperature.toFixed(2)}</td>
+      <td class="number is-minor">{count(examples)}</td>
+      <td class="number is-minor">
+        {before.toFixed(3)} → {after.toFixed(3)}
+      </td>
+      <td class="quiet is-minor">
+        <Time at={at} />
+      </td>
+      <td>
+        <span class="row-actions">
+          <ConfirmButton
+            label="Remove"
+            title={`Remove the fit of ${model} for ${type}`}
+            question={`Remove the fit of ${model}?`}
+            onConfirm={async () => {
+              await change(deleteCalibration, { query: { model, type } });
+              toast(`The fit of ${model} was removed.`);
+            }}
+          >
+            <p>Its probabilities are no longer scaled.</p>
+          </ConfirmButton>
+        </span>
+      </td>
+    </tr>
+  );
+}

@@ -1,0 +1,157 @@
+import { type AlertKind, alertUnits, alertWindow, isOfManyCalls } from '../../../shared/alert-kinds.ts';
+import type { Alert, AlertCondition } from '../../../shared/contract/alerts.ts';
+import { count, dollars, duration } from '../../data/figures.ts';
+import type { Field } from '../../parts/field-types.ts';
+
+export type AlertField =
+  | 'id'
+  | 'kind'
+  | 'threshold'
+  | 'window'
+  | 'calls'
+  | 'key'
+  | 'model'
+  | 'provider'
+  | 'webhook';
+
+export const alertTitles: Readonly<Record<AlertKind, string>> = {
+  spend: 'Spending',
+  error_share: 'Share of failed calls',
+  p95_total: 'Duration of answers, p95',
+  p95_first_token: 'First token, p95',
+  rejections: 'Rejected calls',
+  benched: 'A provider is benched',
+  silence: 'No calls',
+};
+
+const unitTitles = { usd: 'dollars', percent: 'percent', ms: 'milliseconds', calls: 'calls' } as const;
+
+/** A value in the unit of an alert: `$5`, `5 %`, `8.0 s`, `12 calls`. */
+export function alertValue(value: string | null, unit: string | null): string {
+  if (value === null) return '–';
+  if (unit === 'usd') return dollars(value);
+  if (unit === 'percent') return `${value} %`;
+  if (unit === 'ms') return duration(Number(value));
+  return unit === 'calls' ? `${count(Number(value))} calls` : value;
+}
+
+/** `15 min`, `6 h`, `2 days`. */
+export function windowText(minutes: number): string {
+  if (minutes % 1440 === 0) return minutes === 1440 ? '24 h' : `${minutes / 1440} days`;
+  return minutes % 60 === 0 ? `${minutes / 60} h` : `${minutes} min`;
+}
+
+/** Fields for a new alert, or for what one is now. `keys` are those that it can be about. */
+export function alertFields(
+  alert: Alert | undefined,
+  keys: readonly { id: string; name: string }[],
+  { kind: chosen = alert?.kind ?? 'spend', key = alert?.key ?? '' }: { kind?: string; key?: string },
+): Field<AlertField>[] {
+  const kind = chosen as AlertKind;
+  const unit = alertUnits[kind];
+  const { step, max } = alertWindow(kind);
+  const windows = [15, 30, 60, 180, 360, 720, 1440, 4320, 10_080, alert?.window_minutes ?? 60];
+  const allowed = [...new Set(windows)].filter((minutes) => minutes % step === 0 && minutes <= max);
+  const limits: Field<AlertField>[] = [
+    ...(unit === null
+      ? []
+      : [
+          {
+            name: 'threshold' as const,
+            label: `Fires from (${unitTitles[unit]})`,
+            kind: 'number' as const,
+            value: alert?.kind === kind ? (alert.threshold ?? '') : '',
+            isRequired: true,
+            isHalf: true,
+          },
+        ]),
+    {
+      name: 'window',
+      label: 'Within the last',
+      kind: 'choice',
+      value: String(
+        allowed.includes(alert?.window_minutes ?? 60) ? (alert?.window_minutes ?? 60) : allowed[0],
+      ),
+      options: allowed
+        .sort((a, b) => a - b)
+        .map((minutes) => ({ value: String(minutes), title: windowText(minutes) })),
+      param: 'window_minutes',
+      isHalf: true,
+    },
+  ];
+  const text = (name: 'model' | 'provider', label: string): Field<AlertField> => ({
+    name,
+    label,
+    value: alert?.[name] ?? '',
+    placeholder: 'any',
+    maxLength: 256,
+    isHalf: true,
+  });
+  return [
+    {
+      name: 'id',
+      label: 'Name',
+      value: alert?.id ?? '',
+      isRequired: true,
+      isFixed: alert !== undefined,
+      placeholder: 'slow-answers',
+      hint: alert ? '' : 'Lower-case letters, digits, _ and -.',
+      maxLength: 64,
+    },
+    {
+      name: 'kind',
+      label: 'Watches',
+      kind: 'choice',
+      value: kind,
+      options: Object.entries(alertTitles).map(([value, title]) => ({ value, title })),
+    },
+    ...limits,
+    ...(isOfManyCalls(kind)
+      ? [
+          {
+            name: 'calls' as const,
+            label: 'With at least so many calls',
+            kind: 'number' as const,
+            value: String(alert?.min_calls ?? 20),
+            param: 'min_calls',
+            isHalf: true,
+          },
+        ]
+      : []),
+    {
+      name: 'key',
+      label: 'Key',
+      kind: 'choice',
+      value: alert?.key ?? '',
+      options: [
+        { value: '', title: 'any' },
+        ...keys.map(({ id, name }) => ({ value: id, title: name || id })),
+      ],
+      isHalf: true,
+    },
+    ...(key === '' ? [text('model', 'Model'), text('provider', 'Provider')] : []),
+    {
+      name: 'webhook',
+      label: 'Web hook',
+      placeholder: alert?.webhook ? `${alert.webhook.origin}/…` : 'https://hooks.example/…',
+      hint: alert?.webhook
+        ? 'Empty leaves it; - removes it.'
+        : 'Gets a signed POST when it fires and when it resolves.',
+      maxLength: 2048,
+      param: 'webhook_url',
+    },
+  ];
+}
+
+/** The condition that the fields say, as the endpoint takes it. */
+export function conditionIn(values: Readonly<Partial<Record<AlertField, string>>>): AlertCondition {
+  const { kind, threshold, window, calls, key, model, provider } = values;
+  const text = (value: string | undefined) => value?.trim() || undefined;
+  const named = { threshold: text(threshold), key: text(key), model: text(model), provider: text(provider) };
+  return {
+    kind: kind as AlertKind,
+    window_minutes: Number(window),
+    ...(text(calls) && { min_calls: Number(calls) }),
+    ...Object.fromEntries(Object.entries(named).filter(([, value]) => value !== undefined)),
+  };
+}

@@ -1,0 +1,106 @@
+import type { Budget, BudgetSettings } from '../../../shared/contract/budgets.ts';
+import type { SpendPeriod } from '../../../shared/spend-periods.ts';
+import type { Field } from '../../parts/field-types.ts';
+
+export type BudgetField = 'id' | 'usd' | 'period' | 'scope' | 'value' | 'hard' | 'thresholds';
+
+const scopeTitles: Readonly<Record<Budget['scope'], string>> = {
+  workspace: 'All calls of the workspace',
+  key: 'A key and the keys that it issued',
+  user: 'An end user',
+  tag: 'A tag',
+};
+
+const periodTitles: Readonly<Record<SpendPeriod, string>> = {
+  day: 'day, in UTC',
+  week: 'week from Monday, in UTC',
+  month: 'month, in UTC',
+  none: 'in all',
+};
+
+const options = (titles: Readonly<Record<string, string>>) =>
+  Object.entries(titles).map(([value, title]) => ({ value, title }));
+
+/** Fields for a new budget, or for what one is now. `keys` are those that it can be about. */
+export function budgetFields(
+  budget: Budget | undefined,
+  keys: readonly { id: string; name: string }[],
+  { scope = budget?.scope ?? 'workspace' }: { scope?: string },
+): Field<BudgetField>[] {
+  const value = budget?.scope === scope ? (budget?.value ?? '') : '';
+  const subject: Record<string, Field<BudgetField>> = {
+    key: {
+      name: 'value',
+      label: 'Key',
+      kind: 'choice',
+      value: value || (keys[0]?.id ?? ''),
+      options: keys.map(({ id, name }) => ({ value: id, title: name || id })),
+    },
+    user: { name: 'value', label: 'User', value, isRequired: true, maxLength: 128 },
+    tag: { name: 'value', label: 'Tag', value, isRequired: true, placeholder: 'team=search', maxLength: 128 },
+  };
+  const about = subject[scope];
+  return [
+    {
+      name: 'id',
+      label: 'Name',
+      value: budget?.id ?? '',
+      isRequired: true,
+      isFixed: budget !== undefined,
+      placeholder: 'team-search',
+      hint: budget ? '' : 'Lower-case letters, digits, _ and -.',
+      maxLength: 64,
+    },
+    {
+      name: 'usd',
+      label: 'Amount',
+      kind: 'amount',
+      value: budget?.usd ?? '',
+      isRequired: true,
+      isHalf: true,
+    },
+    {
+      name: 'period',
+      label: 'per',
+      kind: 'choice',
+      value: budget?.period ?? 'month',
+      options: options(periodTitles),
+      isHalf: true,
+    },
+    {
+      name: 'scope',
+      label: 'Counts',
+      kind: 'choice',
+      value: scope,
+      options: options(scopeTitles),
+      isHalf: true,
+    },
+    ...(about ? [{ ...about, isHalf: true }] : []),
+    {
+      name: 'hard',
+      label: 'Reject calls that could exceed it',
+      kind: 'check',
+      value: budget?.hard ? 'true' : '',
+    },
+    {
+      name: 'thresholds',
+      label: 'Report at',
+      value: (budget?.thresholds ?? [50, 80, 100]).join(', '),
+      hint: 'Percentages at which an event is stored, once a period.',
+    },
+  ];
+}
+
+/** What the fields say, as the endpoint takes it. */
+export function budgetIn(values: Readonly<Partial<Record<BudgetField, string>>>): BudgetSettings {
+  const { usd = '', period, scope, value, hard, thresholds = '' } = values;
+  const percents = thresholds.split(/[\s,%]+/).filter(Boolean);
+  return {
+    usd: usd.trim(),
+    period: period as SpendPeriod,
+    scope: scope as Budget['scope'],
+    ...(value && scope !== 'workspace' && { value: value.trim() }),
+    hard: hard === 'true',
+    thresholds: percents.map(Number),
+  };
+}

@@ -1,0 +1,125 @@
+import { budgetIdPattern } from '../../../shared/budget-ids.ts';
+import type { Budget } from '../../../shared/contract/budgets.ts';
+import { callsHref } from '../../data/calls-link.ts';
+import { deleteBudget, listBudgets, listKeys, putBudget } from '../../data/endpoints.ts';
+import { useKeyNames } from '../../data/key-names.ts';
+import { change, useList, useQuery } from '../../data/query.ts';
+import { BudgetBar } from '../../parts/budget-bar.tsx';
+import { ConfirmButton } from '../../parts/confirm.tsx';
+import { Dialog } from '../../parts/dialog.tsx';
+import { DialogButton } from '../../parts/dialog-button.tsx';
+import { FieldFault, Form } from '../../parts/form.tsx';
+import { Panel } from '../../parts/panel.tsx';
+import { actions, TableHead } from '../../parts/table-head.tsx';
+import { toast } from '../../parts/toast.tsx';
+import { type BudgetField, budgetFields, budgetIn } from './budget-fields.ts';
+
+const workspace = 'me';
+
+/** The budgets of the workspace with what is spent of them. */
+export function Budgets() {
+  const budgets = useQuery(listBudgets, { params: { workspace } });
+  const rows = budgets.data?.data ?? [];
+  return (
+    <Panel
+      title="Budgets"
+      queries={[budgets]}
+      action={{ label: 'Add a budget', dialog: (close) => <EditBudget onClose={close} /> }}
+    >
+      {rows.length === 0 ? (
+        <p class="quiet">
+          No budgets. One limits or reports what the workspace, a key, an end user or a tag spends.
+        </p>
+      ) : (
+        <table class="data is-cards">
+          <TableHead columns={['Budget', 'Spent', 'Counts', 'When it is reached', actions]} />
+          <tbody>
+            {rows.map((budget) => (
+              <BudgetRow key={budget.id} budget={budget} />
+            ))}
+          </tbody>
+        </table>
+      )}
+    </Panel>
+  );
+}
+
+function BudgetRow({ budget }: { budget: Budget }) {
+  const { id, hard, fired } = budget;
+  const reached = fired.map(({ percent }) => `${percent} %`).join(', ');
+  return (
+    <tr>
+      <th scope="row" class="is-title">
+        {id}
+      </th>
+      <td class="is-bar">
+        <BudgetBar budget={budget} />
+      </td>
+      <td>
+        <Counted budget={budget} />
+      </td>
+      <td>
+        {hard ? 'rejects calls' : 'reports'}
+        {reached && <span class="warn"> · reached {reached}</span>}
+        {budget.refused_at !== null && <span class="bad"> · rejects now</span>}
+      </td>
+      <td>
+        <span class="row-actions">
+          <DialogButton
+            label="Change"
+            title={`Change the budget ${id}`}
+            dialog={(close) => <EditBudget budget={budget} onClose={close} />}
+          />
+          <ConfirmButton
+            label="Delete"
+            title={`Delete the budget ${id}`}
+            question={`Delete the budget ${id}?`}
+            onConfirm={async () => {
+              await change(deleteBudget, { params: { workspace, id } });
+              toast(`The budget ${id} was deleted.`);
+            }}
+          >
+            <p>{hard ? 'Calls are no longer rejected because of it.' : 'Its events stay.'}</p>
+          </ConfirmButton>
+        </span>
+      </td>
+    </tr>
+  );
+}
+
+/** Whose calls a budget counts, as the way to them. */
+function Counted({ budget: { scope, value } }: { budget: Budget }) {
+  const nameOf = useKeyNames();
+  if (scope === 'workspace' || value === null) return <>all calls</>;
+  return (
+    <>
+      {scope} <a href={callsHref({ [scope]: value })}>{scope === 'key' ? nameOf(value) : value}</a>
+    </>
+  );
+}
+
+function EditBudget({ budget, onClose }: { budget?: Budget; onClose: () => void }) {
+  const keys = useList(listKeys, { params: { workspace }, query: {} });
+  const active =
+    keys.data?.data.filter(({ status, id }) => status === 'active' || id === budget?.value) ?? [];
+  return (
+    <Dialog title={budget ? `Budget ${budget.id}` : 'Add a budget'} onClose={onClose}>
+      <Form<BudgetField>
+        fields={(values) => budgetFields(budget, active, values)}
+        action={budget ? 'Save' : 'Add'}
+        onCancel={onClose}
+        onSubmit={async (values) => {
+          const id = values.id.trim();
+          if (!new RegExp(budgetIdPattern).test(id))
+            throw new FieldFault(
+              'id',
+              'A name begins with a letter or digit, and has lower-case letters, digits, _ and - only.',
+            );
+          await change(putBudget, { params: { workspace, id }, body: budgetIn(values) });
+          toast(budget ? `The budget ${id} was changed.` : `The budget ${id} was added.`);
+          onClose();
+        }}
+      />
+    </Dialog>
+  );
+}

@@ -1,0 +1,161 @@
+import { useSignal } from '@preact/signals';
+import type { Key } from '../../../shared/contract/keys.ts';
+import { startOfPeriod } from '../../../shared/spend-periods.ts';
+import { callsHref } from '../../data/calls-link.ts';
+import { listKeys, listUsage, revokeKey, setLimits } from '../../data/endpoints.ts';
+import { dollars } from '../../data/figures.ts';
+import { ago } from '../../data/moments.ts';
+import { now } from '../../data/now.ts';
+import { change, useList } from '../../data/query.ts';
+import { Confirm } from '../../parts/confirm.tsx';
+import { Dialog } from '../../parts/dialog.tsx';
+import { DialogButton } from '../../parts/dialog-button.tsx';
+import { Form } from '../../parts/form.tsx';
+import { Panel } from '../../parts/panel.tsx';
+import { actions, number, TableHead } from '../../parts/table-head.tsx';
+import { Time } from '../../parts/time.tsx';
+import { toast } from '../../parts/toast.tsx';
+import { IssueKey } from './issue-key.tsx';
+import { KeyCap } from './key-cap.tsx';
+import { limitsFields, limitsIn } from './limits-fields.ts';
+
+const workspace = 'me';
+
+/** The keys of the workspace with the use of their limits. */
+export function KeyList() {
+  const keys = useList(listKeys, { params: { workspace }, query: {} });
+  const month = new Date(startOfPeriod('month', now.value)).toISOString();
+  const usage = useList(listUsage, { query: { since: month, group_by: 'key' } });
+  const spent = new Map(usage.data?.data.map(({ group, cost }) => [group, cost.total_usd]));
+  const showsEnded = useSignal(false);
+  const all = keys.data?.data ?? [];
+  const active = all.filter(({ status }) => status === 'active');
+  const ended = all.length - active.length;
+  const shown = showsEnded.value ? all : active;
+  return (
+    <Panel
+      title="Keys"
+      queries={[keys]}
+      tools={
+        ended > 0 && (
+          <button
+            type="button"
+            aria-pressed={showsEnded.value}
+            onClick={() => {
+              showsEnded.value = !showsEnded.value;
+            }}
+          >
+            Revoked and expired ({ended})
+          </button>
+        )
+      }
+      action={{ label: 'Issue a key', isMain: true, dialog: (close) => <IssueKey onClose={close} /> }}
+    >
+      {shown.length === 0 ? (
+        <p class="empty">No active keys. Clients need one to make calls.</p>
+      ) : (
+        <table class="data is-cards">
+          <TableHead columns={['Key', 'Spend cap', number('This month'), 'Limits', 'Last used', actions]} />
+          <tbody>
+            {shown.map((key) => (
+              <KeyRow key={key.id} keyView={key} spent={usage.data && (spent.get(key.id) ?? '0')} />
+            ))}
+          </tbody>
+        </table>
+      )}
+    </Panel>
+  );
+}
+
+function KeyRow({ keyView, spent }: { keyView: Key; spent: string | undefined }) {
+  const { id, name, hint, status, scopes, last_used_at: lastUsed } = keyView;
+  const limits = limitTexts(keyView).join(' · ');
+  return (
+    <tr class={status === 'active' ? undefined : 'is-ended'}>
+      <th scope="row" class="is-title" title={`Scopes: ${scopes.join(', ')}`}>
+        <a href={callsHref({ key: id })}>{name || id}</a>
+        {status !== 'active' && <span class="bad"> {status}</span>}
+        <code class="quiet sub">{hint}</code>
+      </th>
+      <td class="is-bar">{status === 'active' && <KeyCap keyView={keyView} />}</td>
+      <td class="number is-minor" title={spent && `$${spent}`}>
+        {spent === undefined ? '…' : dollars(spent)}
+      </td>
+      <td class={limits === '' ? 'quiet is-minor' : ''}>{limits || 'none'}</td>
+      <td class="quiet is-minor">{lastUsed === null ? 'never' : <Ago at={lastUsed} />}</td>
+      <td>
+        {status === 'active' && (
+          <span class="row-actions">
+            <DialogButton
+              label="Limits"
+              title={`Change the limits of ${name}`}
+              dialog={(close) => <ChangeLimits keyView={keyView} onClose={close} />}
+            />
+            <DialogButton
+              label="Revoke"
+              title={`Revoke ${name}`}
+              dialog={(close) => <RevokeKey keyView={keyView} onClose={close} />}
+            />
+          </span>
+        )}
+      </td>
+    </tr>
+  );
+}
+
+function Ago({ at }: { at: string }) {
+  return <span title={at}>{ago(at, now.value)}</span>;
+}
+
+function limitTexts({ limits, models: fixedModels, actions }: Key): (string | false | null | undefined)[] {
+  const { requests_per_minute: rate, models, max_price: price, expires_at: expires } = limits;
+  const names = [...(fixedModels ?? []), ...(models ?? [])];
+  return [
+    rate !== null && `${rate}/min`,
+    names.length > 0 && (names.length > 2 ? `${names.length} models` : names.join(', ')),
+    price?.input && `input ≤ $${price.input}`,
+    price?.output && `output ≤ $${price.output}`,
+    actions?.join(', '),
+    expires !== null && `expires ${expires.slice(0, 10)}`,
+  ].filter(Boolean);
+}
+
+interface KeyDialogProps {
+  keyView: Key;
+  onClose: () => void;
+}
+
+function ChangeLimits({ keyView: { id, name, limits }, onClose }: KeyDialogProps) {
+  return (
+    <Dialog title={`Limits of ${name}`} onClose={onClose}>
+      <Form
+        fields={limitsFields(limits)}
+        action="Save"
+        onCancel={onClose}
+        onSubmit={async (values) => {
+          await change(setLimits, { params: { workspace, key: id }, body: limitsIn(values) });
+          toast(`The limits of ${name} were changed. They apply from the next call on.`);
+          onClose();
+        }}
+      />
+    </Dialog>
+  );
+}
+
+function RevokeKey({ keyView: { id, name, last_used_at: lastUsed }, onClose }: KeyDialogProps) {
+  const revoke = async () => {
+    const { also_revoked: others } = await change(revokeKey, { params: { workspace, key: id } });
+    const also = others.length === 0 ? '' : `, and ${others.length} that it had issued`;
+    toast(`${name} was revoked${also}.`);
+    onClose();
+  };
+  return (
+    <Confirm title={`Revoke ${name}?`} action="Revoke" onConfirm={revoke} onClose={onClose}>
+      <p>
+        Its calls are rejected and its running streams end immediately. The keys that it issued are revoked,
+        too. This cannot be undone.
+      </p>
+      <p class="quiet">Last used: {lastUsed === null ? 'never' : <Time at={lastUsed} />}.</p>
+    </Confirm>
+  );
+}

@@ -1,0 +1,116 @@
+import type { Limits, LimitsChange } from '../../../shared/contract/key-limits.ts';
+import { type Field, linesOf } from '../../parts/field-types.ts';
+
+export type LimitField = 'cap' | 'period' | 'rate' | 'input' | 'output' | 'models' | 'expires';
+
+const noLimits: Limits = {
+  spend_cap: null,
+  max_price: null,
+  models: null,
+  requests_per_minute: null,
+  expires_at: null,
+};
+
+/** Fields for the limits of a key, with what they are now. */
+export function limitsFields(limits: Limits = noLimits): Field<LimitField>[] {
+  const { spend_cap: cap, max_price: price, models, requests_per_minute: rate, expires_at: expires } = limits;
+  return [
+    {
+      name: 'cap',
+      label: 'Spend cap',
+      kind: 'amount',
+      value: cap?.usd ?? '',
+      placeholder: 'no cap',
+      param: 'spend_cap.usd',
+      isHalf: true,
+    },
+    {
+      name: 'period',
+      label: 'per',
+      kind: 'choice',
+      value: cap?.period ?? 'month',
+      options: [
+        { value: 'day', title: 'day, in UTC' },
+        { value: 'month', title: 'month, in UTC' },
+        { value: 'total', title: 'in all' },
+      ],
+      isHalf: true,
+    },
+    {
+      name: 'rate',
+      label: 'Calls per minute',
+      kind: 'number',
+      value: rate === null ? '' : String(rate),
+      placeholder: 'any number',
+      param: 'requests_per_minute',
+      isHalf: true,
+    },
+    {
+      name: 'expires',
+      label: 'Expires',
+      kind: 'time',
+      value: localText(expires),
+      param: 'expires_at',
+      isHalf: true,
+    },
+    {
+      name: 'input',
+      label: 'Highest input price',
+      kind: 'amount',
+      value: price?.input ?? '',
+      placeholder: 'any',
+      hint: 'per million tokens',
+      param: 'max_price.input',
+      isHalf: true,
+    },
+    {
+      name: 'output',
+      label: 'Highest output price',
+      kind: 'amount',
+      value: price?.output ?? '',
+      placeholder: 'any',
+      hint: 'per million tokens',
+      param: 'max_price.output',
+      isHalf: true,
+    },
+    {
+      name: 'models',
+      label: 'Models',
+      kind: 'lines',
+      value: models?.join('\n') ?? '',
+      placeholder: 'all models',
+      hint: 'One a line; * stands for any characters.',
+    },
+  ];
+}
+
+/** What the fields say, as the endpoint takes it: empty ones clear a limit. */
+export function limitsIn(values: Readonly<Record<LimitField, string>>): LimitsChange {
+  const text = (value: string) => value.trim() || null;
+  const [cap, input, output, rate] = [values.cap, values.input, values.output, values.rate].map(text);
+  const models = linesOf(values.models);
+  return {
+    spend_cap: cap ? { usd: cap, period: values.period as 'day' } : null,
+    max_price: input || output ? { input: input ?? null, output: output ?? null } : null,
+    models: models.length > 0 ? models : null,
+    // What is no number is sent as it is, so that the answer says so.
+    requests_per_minute: rate
+      ? Number.isNaN(Number(rate))
+        ? (rate as unknown as number)
+        : Number(rate)
+      : null,
+    expires_at: values.expires ? new Date(values.expires).toISOString() : null,
+  };
+}
+
+/** The limits that are set, for a key that has none yet. */
+export function newLimitsIn(values: Readonly<Record<LimitField, string>>): LimitsChange {
+  return Object.fromEntries(Object.entries(limitsIn(values)).filter(([, value]) => value !== null));
+}
+
+/** A time as `datetime-local` has it: in the zone of the browser, to the minute. */
+function localText(time: string | null): string {
+  if (time === null) return '';
+  const at = new Date(time);
+  return new Date(at.getTime() - at.getTimezoneOffset() * 60_000).toISOString().slice(0, 16);
+}

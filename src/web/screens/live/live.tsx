@@ -1,0 +1,260 @@
+import { useSignal } from '@preact/signals';
+import { useEffect, useRef } from 'preact/hooks';
+import type { CallRow } from '../../../shared/call-row.ts';
+import { call, problemOf } from '../../data/api.ts';
+import { cancelCall, listTraces } from '../../data/endpoints.ts';
+import { dollars } from '../../data/figures.ts';
+import { useKeyNames } from '../../data/key-names.ts';
+import { useKeys } from '../../data/keys.ts';
+import { connection, gaps, onEvents } from '../../data/live.ts';
+import { hrefOf, navigate } from '../../data/route.ts';
+import { Amount } from '../../parts/amount.tsx';
+import { countText, durationText } from '../../parts/format.ts';
+import { ProblemBox } from '../../parts/problem.tsx';
+import { Status } from '../../parts/status.tsx';
+import { Table, type TableColumn } from '../../parts/table.tsx';
+import { Time } from '../../parts/time.tsx';
+import { toast } from '../../parts/toast.tsx';
+import { LiveCalls } from './live-calls.ts';
+
+/** Running calls count up; as often as rows are drawn. */
+const drawMs = 250;
+const seedMax = 50;
+
+/** Calls as they run and end. */
+export function Live() {
+  const calls = useRef(new LiveCalls(Date.now()));
+  /** Changes when calls have changed. */
+  const version = useSignal(0);
+  const isPaused = useSignal(false);
+  const isHeld = useSignal(false);
+  const failure = useSignal<unknown>(undefined);
+  const order = useRef<string[]>([]);
+  useEffect(() => {
+    let isDirty = true;
+    const release = onEvents((events) => {
+      calls.current.take(events);
+      isDirty = true;
+    });
+    const timer = setInterval(() => {
+      if (document.visibilityState !== 'visible') return;
+      if (!isDirty && calls.current.running() === 0) return;
+      isDirty = false;
+      version.value += 1;
+    }, drawMs);
+    return () => {
+      release();
+      clearInterval(timer);
+    };
+  }, [version]);
+  const gap = gaps.value;
+  // biome-ignore lint/correctness/useExhaustiveDependencies: after a gap, calls are loaded again.
+  useEffect(() => {
+    const abort = new AbortController();
+    const query = { fields: 'brief' as const, limit: seedMax };
+    call(listTraces, { query }, { signal: abort.signal }).then(
+      ({ data }) => {
+        if (gap > 0) calls.current.forgetRunning();
+        calls.current.backfill(data);
+        failure.value = undefined;
+        version.value += 1;
+      },
+      (error) => {
+        if (!abort.signal.aborted) failure.value = error;
+      },
+    );
+    return () => abort.abort();
+  }, [gap, version, failure]);
+  useKeys({
+    p: () => {
+      isPaused.value = !isPaused.value;
+    },
+  });
+  void version.value;
+  const latest = calls.current.rows();
+  const isStill = isPaused.value || isHeld.value;
+  if (!isStill || order.current.length === 0) order.current = latest.map(({ id }) => id);
+  const known = new Set(order.current);
+  const waiting = latest.filter(({ id }) => !known.has(id)).length;
+  const rows = order.current.flatMap((id) => calls.current.get(id) ?? []);
+  const show = () => {
+    order.current = latest.map(({ id }) => id);
+    version.value += 1;
+  };
+  return (
+    <div class="live calls">
+      <header class="screen-head">
+        <h1>Live</h1>
+        <Summary running={calls.current.running()} {...calls.current.rate(Date.now())} />
+        <button
+          type="button"
+          aria-pressed={isPaused.value}
+          title="p"
+          onClick={() => {
+            isPaused.value = !isPaused.value;
+          }}
+        >
+          {isPaused.value ? '▶ Continue' : '▮▮ Pause'}
+        </button>
+      </header>
+      {failure.value !== undefined && <ProblemBox error={failure.value} />}
+      <div
+        class="live-rows"
+        onPointerEnter={() => {
+          isHeld.value = true;
+        }}
+        onPointerLeave={() => {
+          isHeld.value = false;
+        }}
+        onFocusCapture={() => {
+          isHeld.value = true;
+        }}
+        onBlurCapture={() => {
+          isHeld.value = false;
+        }}
+      >
+        {waiting > 0 && (
+          <button type="button" class="live-waiting" onClick={show}>
+            {waiting} new
+          </button>
+        )}
+        {rows.length === 0 && failure.value === undefined && <NoCalls />}
+        {rows.length > 0 && <Rows rows={rows} />}
+      </div>
+    </div>
+  );
+}
+
+const states = {
+  off: 'not connected',
+  connecting: 'connecting…',
+  open: 'connected',
+  refused: 'this key may not read events',
+  lost: 'connection lost',
+} as const;
+
+function Summary({ running, calls: rate, usdPerHour }: { running: number } & ReturnType<LiveCalls['rate']>) {
+  const { state } = connection.value;
+  return (
+    <p class="live-summary">
+      <span class={state === 'open' ? 'live-dot is-open' : 'live-dot'} aria-hidden="true" />
+      <span class={state === 'open' ? 'for-readers' : undefined}>{states[state]}</span>
+      <b>{running} running</b> · {rate < 10 ? rate.toFixed(1) : Math.round(rate)}/s · {dollars(usdPerHour)}/h
+    </p>
+  );
+}
+
+function NoCalls() {
+  return (
+    <div class="empty">
+      <p>No calls yet. Those of your programs appear here as they run, such as that of:</p>
+      <pre>
+        <code>gateway respond "Hello!"</code>
+      </pre>
+    </div>
+  );
+}
+
+function Rows({ rows }: { rows: readonly CallRow[] }) {
+  const nameOfKey = useKeyNames();
+  return (
+    <Table
+      label="Calls"
+      columns={columnsFor((id) => (id === null ? '' : nameOfKey(id)))}
+      rows={rows}
+      keyOf={idOf}
+      open={({ id, status }) => status !== 'running' && navigate(hrefOf('calls', [id]))}
+      hasMore={false}
+      onEnd={nothing}
+    />
+  );
+}
+
+const idOf = ({ id }: CallRow) => id;
+const nothing = () => {};
+
+function columnsFor(nameOfKey: (id: string | null) => string): TableColumn<CallRow>[] {
+  return [
+    { name: 'Time', kind: 'time', show: ({ at }) => <Time at={new Date(at).toISOString()} /> },
+    {
+      name: 'Status',
+      kind: 'state',
+      show: ({ id, status, errorCode, model }) => (
+        <>
+          <Status status={status} code={errorCode} />
+          {status === 'running' && <CancelButton id={id} model={model} />}
+        </>
+      ),
+    },
+    {
+      name: 'Model',
+      kind: 'wide',
+      show: ({ id, status, model, key, provider, reason }) => (
+        <>
+          {status === 'running' ? <b>{model}</b> : <a href={hrefOf('calls', [id])}>{model || 'no model'}</a>}
+          {reason && <span class="quiet live-reason"> {reason}</span>}
+          <span class="second-line">{[nameOfKey(key), provider].filter(Boolean).join(' · ')}</span>
+        </>
+      ),
+    },
+    { name: 'Key', kind: 'name', show: ({ key }) => nameOfKey(key) },
+    { name: 'Provider', kind: 'name', show: ({ provider }) => provider ?? '' },
+    {
+      name: 'Tokens',
+      kind: 'number',
+      show: ({ status, inputTokens, outputTokens }) =>
+        status === 'rejected'
+          ? ''
+          : `${countText(inputTokens)} → ${countText(outputTokens)}${status === 'running' ? '…' : ''}`,
+    },
+    {
+      name: 'Cost',
+      kind: 'number cost',
+      show: ({ status, costUsd }) =>
+        status === 'running' ? (
+          costUsd !== null && (
+            <>
+              ≈<Amount usd={costUsd} />
+            </>
+          )
+        ) : status === 'rejected' ? (
+          ''
+        ) : (
+          <Amount usd={costUsd} />
+        ),
+    },
+    { name: 'First', kind: 'number', show: ({ ttftMs }) => durationText(ttftMs) },
+    {
+      name: 'Total',
+      kind: 'number total',
+      show: ({ status, at, totalMs, more }) =>
+        status === 'running'
+          ? `${Math.round((Date.now() - at) / 1_000)} s`
+          : more > 0
+            ? `+${more}`
+            : durationText(totalMs),
+    },
+  ];
+}
+
+/** Ends a running call for its client, too; the row then says so. */
+function CancelButton({ id, model }: { id: string; model: string }) {
+  const cancel = () =>
+    call(cancelCall, { params: { request_id: id } }).then(
+      ({ canceled }) => toast(canceled ? 'The call was canceled.' : 'The call was over already.'),
+      (error: unknown) => toast(problemOf(error).sentence),
+    );
+  return (
+    <button
+      type="button"
+      class="as-link live-cancel"
+      aria-label={`Cancel the call of ${model}`}
+      onClick={(event) => {
+        event.stopPropagation();
+        void cancel();
+      }}
+    >
+      cancel
+    </button>
+  );
+}

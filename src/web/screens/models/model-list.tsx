@@ -1,0 +1,191 @@
+import { useSignal } from '@preact/signals';
+import { useMemo } from 'preact/hooks';
+import type { Result } from '../../../shared/contract/endpoint.ts';
+import type { listModels as contract } from '../../../shared/contract/models.ts';
+import { callsHref } from '../../data/calls-link.ts';
+import { listModels } from '../../data/endpoints.ts';
+import { count, duration, shortCount } from '../../data/figures.ts';
+import { useQuery } from '../../data/query.ts';
+import { route, setQuery } from '../../data/route.ts';
+import { Panel } from '../../parts/panel.tsx';
+import { Select } from '../../parts/select.tsx';
+import { number, TableHead } from '../../parts/table-head.tsx';
+
+type Model = Result<typeof contract>['data'][number];
+type Prices = NonNullable<Model['service']['prices']>;
+
+const orders = {
+  name: { title: 'availability', value: () => 0 },
+  input: { title: 'input price', value: ({ service }: Model) => numberOf(service.prices?.input) },
+  output: { title: 'output price', value: ({ service }: Model) => numberOf(service.prices?.output) },
+  context: { title: 'context', value: ({ service }: Model) => -(service.context_length ?? 0) },
+  first: { title: 'first token', value: ({ service }: Model) => service.live?.ttft_ms_p50 ?? Infinity },
+  speed: { title: 'tokens/s', value: ({ service }: Model) => -(service.live?.tokens_per_second_p50 ?? 0) },
+} as const;
+type OrderName = keyof typeof orders;
+
+const rowsAtFirst = 100;
+
+const numberOf = (usd: string | undefined) => (usd === undefined ? Infinity : Number(usd));
+
+/** All models with prices and what was measured of them in the last hour. */
+export function ModelList() {
+  const query = useQuery(listModels, { query: {} });
+  const rowsMax = useSignal(rowsAtFirst);
+  const { query: address } = route.value;
+  const words = address.get('q') ?? '';
+  const order = (Object.keys(orders) as OrderName[]).find((name) => name === address.get('order')) ?? 'name';
+  const all = query.data?.data ?? [];
+  const shown = useMemo(() => matching(query.data?.data ?? [], words, order), [query.data, words, order]);
+  return (
+    <Panel
+      title={`Models${query.data ? ` (${shown.length === all.length ? all.length : `${shown.length} of ${all.length}`})` : ''}`}
+      queries={[query]}
+      tools={
+        <>
+          <input
+            type="search"
+            aria-label="Filter models"
+            placeholder="gpt vision available"
+            spellcheck={false}
+            value={words}
+            onInput={(event) => setQuery({ q: event.currentTarget.value || undefined })}
+          />
+          <Select
+            label="by"
+            options={Object.entries(orders).map(([value, { title }]) => ({
+              value: value as OrderName,
+              title,
+            }))}
+            value={order}
+            onChange={(value) => setQuery({ order: value === 'name' ? undefined : value })}
+          />
+        </>
+      }
+    >
+      {shown.length === 0 ? (
+        <p class="empty">{all.length === 0 ? 'No models.' : 'No model matches.'}</p>
+      ) : (
+        // biome-ignore lint/a11y/noNoninteractiveTabindex: it scrolls, also by keys.
+        <section class="scroll models" tabIndex={0} aria-label="Models">
+          <table class="data is-cards">
+            <TableHead
+              columns={[
+                'Model',
+                number('Context'),
+                number('Input', 'Dollars per million tokens'),
+                number('Cached', 'Dollars per million tokens'),
+                number('Output', 'Dollars per million tokens'),
+                number('First token', 'Median of the last hour'),
+                number('Tokens/s', 'Median of the last hour'),
+                'Providers',
+              ]}
+            />
+            <tbody>
+              {shown.slice(0, rowsMax.value).map((model) => (
+                <ModelRow key={model.id} model={model} />
+              ))}
+            </tbody>
+          </table>
+        </section>
+      )}
+      {shown.length > rowsMax.value && (
+        <button
+          type="button"
+          onClick={() => {
+            rowsMax.value = shown.length;
+          }}
+        >
+          Show all {shown.length}
+        </button>
+      )}
+      <p class="quiet">Prices are dollars per million tokens. What was measured is of the last hour.</p>
+    </Panel>
+  );
+}
+
+/** The models with all the words in their name, providers or capabilities. */
+function matching(models: readonly Model[], words: string, order: OrderName): Model[] {
+  const wanted = words.toLowerCase().split(/\s+/).filter(Boolean);
+  const { value } = orders[order];
+  return models
+    .filter((model) => {
+      const text = searchText(model);
+      return wanted.every((word) => text.includes(word));
+    })
+    .map((model) => ({ model, rank: value(model) }))
+    .sort((a, b) => (a.rank === b.rank ? 0 : a.rank - b.rank))
+    .map(({ model }) => model);
+}
+
+function searchText({ id, service: { name, providers, capabilities } }: Model): string {
+  const { tools, reasoning, kind, input_modalities: inputs } = capabilities;
+  const facts = [
+    tools && 'tools',
+    reasoning && 'reasoning',
+    kind,
+    ...inputs,
+    inputs.includes('image') && 'vision',
+    providers.some(({ available }) => available) && 'available',
+  ];
+  return [id, name, ...providers.map(({ provider }) => provider), ...facts].join(' ').toLowerCase();
+}
+
+function ModelRow({ model: { id, service } }: { model: Model }) {
+  const { name, context_length: context, prices, live, providers } = service;
+  const isAvailable = providers.some(({ available }) => available) || service.available === true;
+  return (
+    <tr class={isAvailable ? undefined : 'is-ended'}>
+      <th scope="row" class="is-title" title={service.description ?? undefined}>
+        {isAvailable ? <a href={callsHref({ model: id })}>{id}</a> : <span>{id}</span>}
+        {name !== id && <span class="quiet sub">{name}</span>}
+      </th>
+      <td class="number is-minor">{context === null ? '–' : shortCount(context)}</td>
+      <Price prices={prices} kind="input" />
+      <Price prices={prices} kind="cached_input" isMinor />
+      <Price prices={prices} kind="output" />
+      <td class="number is-minor">{live?.ttft_ms_p50 == null ? '–' : duration(live.ttft_ms_p50)}</td>
+      <td class="number is-minor">
+        {live?.tokens_per_second_p50 == null ? '–' : count(live.tokens_per_second_p50)}
+      </td>
+      <td>
+        <Providers model={service} />
+      </td>
+    </tr>
+  );
+}
+
+function Price({
+  prices,
+  kind,
+  isMinor = false,
+}: {
+  prices: Prices | null;
+  kind: 'input' | 'cached_input' | 'output';
+  isMinor?: boolean;
+}) {
+  return (
+    <td class={isMinor ? 'number is-minor' : 'number'}>
+      {prices === null ? <span class="quiet">unknown</span> : `$${prices[kind]}`}
+      <span class="only-narrow quiet"> {kind}</span>
+    </td>
+  );
+}
+
+/** Who serves it, and why others do not. */
+function Providers({ model: { providers, reason } }: { model: Model['service'] }) {
+  const first = providers.find((one) => one.reason !== null)?.reason ?? reason;
+  const available = providers.filter((one) => one.available);
+  if (available.length === 0) return <span class="reason">{first ?? 'not available'}</span>;
+  return (
+    <>
+      {providers.map(({ provider, available: isAvailable, reason: why }, at) => (
+        <span key={provider} class={isAvailable ? undefined : 'quiet'} title={why ?? undefined}>
+          {at > 0 && ', '}
+          {provider}
+          {!isAvailable && ' (not available)'}
+        </span>
+      ))}
+    </>
+  );
+}

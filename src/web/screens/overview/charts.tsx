@@ -1,0 +1,199 @@
+import { useMemo } from 'preact/hooks';
+import type { Result } from '../../../shared/contract/endpoint.ts';
+import type { getUsageLatency, getUsageSeries } from '../../../shared/contract/usage.ts';
+import { callsHref } from '../../data/calls-link.ts';
+import { usageLatency, usageSeries } from '../../data/endpoints.ts';
+import { duration, shortCount, sum } from '../../data/figures.ts';
+import type { Period } from '../../data/period.ts';
+import { type Query, useQuery } from '../../data/query.ts';
+import { navigate, route, setQuery } from '../../data/route.ts';
+import { Chart } from '../../parts/chart.tsx';
+import { bucketsFor, type ChartData, stackedSeries, type Tone } from '../../parts/chart-data.ts';
+import { Choice } from '../../parts/choice.tsx';
+import { Panel } from '../../parts/panel.tsx';
+
+type Series = Result<typeof getUsageSeries>;
+
+function hasCalls(data: Series | undefined): boolean {
+  return data?.series.some(({ requests }) => requests.some((count) => count > 0)) ?? false;
+}
+
+/** Whether there were calls, and none had a cost, as with local models. */
+function isFree(data: Series | undefined): boolean {
+  return (
+    hasCalls(data) &&
+    data?.series.every(({ cost_usd: cost }) => cost.every((usd) => Number(usd) === 0)) === true
+  );
+}
+
+/** Cost or calls, stacked by model; a click leads to the calls of the model in that time. */
+export function SpendPanel({ query, timeZone }: { query: Query<Series>; timeZone: string }) {
+  const { data } = query;
+  const chosen = route.value.query.get('by');
+  const measure = chosen === 'calls' || (chosen !== 'cost' && isFree(data)) ? 'calls' : 'cost';
+  const chart = useMemo(() => data && stackedSeries(data, { measure, timeZone }), [data, measure, timeZone]);
+  const pick = (bucket: number, series: number) => {
+    const { start, end } = data?.buckets[bucket] ?? {};
+    const { group, is_other } = data?.series[series] ?? {};
+    const model = is_other ? undefined : (group ?? undefined);
+    navigate(callsHref({ model, since: start, until: end }));
+  };
+  return (
+    <Panel
+      title={measure === 'cost' ? 'Cost by model' : 'Calls by model'}
+      class="is-wide"
+      queries={[query]}
+      tools={
+        <Choice
+          label="Measure"
+          options={[
+            { value: 'cost', title: 'Cost' },
+            { value: 'calls', title: 'Calls' },
+          ]}
+          value={measure}
+          onChange={(value) => setQuery({ by: value })}
+        />
+      }
+    >
+      {chart && hasCalls(data) && (
+        <Chart title={measure === 'cost' ? 'Cost by model' : 'Calls by model'} data={chart} onPick={pick} />
+      )}
+      {chart && !hasCalls(data) && <p class="quiet">No calls.</p>}
+    </Panel>
+  );
+}
+
+interface PeriodProps {
+  period: Period;
+  timeZone: string;
+}
+
+const latencies = { first: 'First token', total: 'Total' } as const;
+
+/** How long half and 95 of 100 answers took. */
+export function LatencyPanel({ period, timeZone }: PeriodProps) {
+  const { since, until, latencyBucket } = period;
+  const query = useQuery(usageLatency, {
+    query: { since, until, bucket: latencyBucket, tz: timeZone },
+  });
+  const measure = route.value.query.get('latency') === 'total' ? 'total' : 'first';
+  const { data } = query;
+  const chart = useMemo(() => data && latencyChart(data, measure, timeZone), [data, measure, timeZone]);
+  const isKnown = chart?.series.some(({ values }) => values.some((value) => value !== null));
+  return (
+    <Panel
+      title={`${latencies[measure]}, p50 and p95`}
+      class="is-half"
+      queries={[query]}
+      tools={
+        <Choice
+          label="Latency"
+          options={Object.entries(latencies).map(([value, title]) => ({
+            value: value as keyof typeof latencies,
+            title,
+          }))}
+          value={measure}
+          onChange={(value) => setQuery({ latency: value === 'first' ? undefined : value })}
+        />
+      }
+    >
+      {chart && isKnown && <Chart title={`${latencies[measure]}, p50 and p95`} data={chart} />}
+      {chart && !isKnown && <p class="quiet">No answers.</p>}
+    </Panel>
+  );
+}
+
+function latencyChart(
+  data: Result<typeof getUsageLatency>,
+  measure: keyof typeof latencies,
+  timeZone: string,
+): ChartData {
+  const [series] = data.series;
+  const values = (measure === 'first' ? series?.first_token_ms : series?.total_ms) ?? [];
+  const line = (label: 'p50' | 'p95', tone: Tone) => ({ label, tone, values: values.map((it) => it[label]) });
+  return {
+    kind: 'lines',
+    buckets: bucketsFor(data.buckets, data.bucket ?? 'hour', timeZone),
+    series: [line('p50', 0), line('p95', 2)],
+    format: duration,
+    timeZone,
+  };
+}
+
+const failures = {
+  error: { choice: 'Error', title: 'Failed calls by error', none: 'No call failed.' },
+  status: {
+    choice: 'Status',
+    title: 'Failed and canceled calls',
+    none: 'No call failed or was canceled.',
+  },
+} as const;
+
+/** Failed calls over time by error code, or with those that were canceled by status. */
+export function ErrorsPanel({ period, timeZone }: PeriodProps) {
+  const { since, until, bucket } = period;
+  const by = route.value.query.get('failures') === 'status' ? 'status' : 'error';
+  const query = useQuery(usageSeries, {
+    query: { since, until, bucket, tz: timeZone, group_by: by, top: errorsShown },
+  });
+  const { data } = query;
+  const chart = useMemo(
+    () =>
+      data &&
+      (by === 'error' ? stackedSeries(data, { measure: 'errors', timeZone }) : statusChart(data, timeZone)),
+    [data, by, timeZone],
+  );
+  const pick = (index: number, at: number) => {
+    const { start, end } = data?.buckets[index] ?? {};
+    const range = { since: start, until: end };
+    const { group, is_other } = data?.series[at] ?? {};
+    if (by === 'status') navigate(callsHref({ status: chart?.series[at]?.label, ...range }));
+    else
+      navigate(callsHref(is_other || !group ? { status: 'failed', ...range } : { error: group, ...range }));
+  };
+  const { title, none } = failures[by];
+  return (
+    <Panel
+      title={title}
+      class="is-half"
+      queries={[query]}
+      tools={
+        <Choice
+          label="Failures by"
+          options={Object.entries(failures).map(([value, { choice }]) => ({
+            value: value as keyof typeof failures,
+            title: choice,
+          }))}
+          value={by}
+          onChange={(value) => setQuery({ failures: value === 'error' ? undefined : value })}
+        />
+      }
+    >
+      {chart && chart.series.length === 0 && <p class="quiet">{none}</p>}
+      {chart && chart.series.length > 0 && <Chart title={title} data={chart} onPick={pick} />}
+    </Panel>
+  );
+}
+
+/** The chart has eight colours. */
+const errorsShown = 7;
+
+const errorTones: Readonly<Record<string, Tone>> = { failed: 'bad', interrupted: 2, canceled: 'other' };
+
+function statusChart(data: Series, timeZone: string): ChartData {
+  const series = data.series
+    .filter(({ group, requests }) => group !== null && group in errorTones && sum(requests) > 0)
+    .map(({ group, requests }) => ({
+      label: group ?? '',
+      tone: errorTones[group ?? ''] ?? ('other' as const),
+      values: requests,
+    }));
+  return {
+    kind: 'bars',
+    buckets: bucketsFor(data.buckets, data.bucket, timeZone),
+    series,
+    format: shortCount,
+    isCount: true,
+    timeZone,
+  };
+}

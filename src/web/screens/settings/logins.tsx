@@ -1,0 +1,70 @@
+import type { Result } from '../../../shared/contract/endpoint.ts';
+import type { listSessions as contract } from '../../../shared/contract/people.ts';
+import { deleteSession, listSessions } from '../../data/endpoints.ts';
+import { change, useList } from '../../data/query.ts';
+import { ConfirmButton } from '../../parts/confirm.tsx';
+import { Panel } from '../../parts/panel.tsx';
+import { actions, TableHead } from '../../parts/table-head.tsx';
+import { Time } from '../../parts/time.tsx';
+import { toast } from '../../parts/toast.tsx';
+
+type Session = Result<typeof contract>['data'][number];
+
+/** Where the user is signed in. */
+export function Logins() {
+  const query = useList(listSessions, { query: {} });
+  const rows = query.data?.data ?? [];
+  return (
+    <Panel title="Logins" queries={[query]}>
+      <table class="data is-cards">
+        <TableHead columns={['Login', 'Since', 'Last used', 'Ends without use', actions]} />
+        <tbody>
+          {rows.map((session) => (
+            <LoginRow key={session.id} session={session} />
+          ))}
+        </tbody>
+      </table>
+    </Panel>
+  );
+}
+
+function LoginRow({ session }: { session: Session }) {
+  const { id, name, kind, created_at: created, last_used_at: used, expires_at: expires } = session;
+  return (
+    <tr>
+      <th scope="row" class="is-title">
+        {name} <span class="quiet">{kind === 'browser' ? 'browser' : 'commands'}</span>
+        {session.is_current && <span class="ok-text"> this one</span>}
+      </th>
+      <td class="quiet is-minor">
+        <Time at={created} />
+      </td>
+      <td class="quiet">{used === null ? 'never' : <Time at={used} />}</td>
+      <td class="quiet is-minor">{expires === null ? 'never' : <Time at={expires} />}</td>
+      <td>
+        {!session.is_current && (
+          <span class="row-actions">
+            <ConfirmButton
+              label="End"
+              title={`End the login ${name}`}
+              question={`End the login ${name}?`}
+              action="End the login"
+              onConfirm={async () => {
+                await change(deleteSession, { params: { session: id } });
+                toast(`The login ${name} was ended.`);
+              }}
+            >
+              <p>Its calls are rejected and its running streams end immediately.</p>
+              {kind === 'command' && (
+                <p class="quiet">
+                  Commands on that machine then need a new login. Where they are those of this host,{' '}
+                  <code>gateway open</code> no longer works there.
+                </p>
+              )}
+            </ConfirmButton>
+          </span>
+        )}
+      </td>
+    </tr>
+  );
+}

@@ -1,0 +1,110 @@
+import type { Distribution } from '../../../shared/contract/usage.ts';
+import { usageLatency } from '../../data/endpoints.ts';
+import { count, duration } from '../../data/figures.ts';
+import { useQuery } from '../../data/query.ts';
+import { route, setQuery } from '../../data/route.ts';
+import { Choice } from '../../parts/choice.tsx';
+import { Panel } from '../../parts/panel.tsx';
+import { number, TableHead } from '../../parts/table-head.tsx';
+import type { UsageProps } from './usage-props.ts';
+
+const measures = {
+  first_token_ms: { title: 'First token', format: duration },
+  total_ms: { title: 'Total', format: duration },
+  tokens_per_second: { title: 'Tokens/s', format: count },
+  overhead_ms: { title: 'Overhead', format: duration },
+} as const;
+type LatencyMeasure = keyof typeof measures;
+
+const percentiles = ['p50', 'p90', 'p95', 'p99'] as const;
+
+/** How long answers took, by model or provider. */
+export function UsageLatency({ choices, period, timeZone }: UsageProps) {
+  const { since, until } = period;
+  const { model, provider, key, status } = choices.filters;
+  const by = choices.by === 'provider' ? 'provider' : 'model';
+  const query = useQuery(usageLatency, {
+    query: {
+      since,
+      until,
+      tz: timeZone,
+      group_by: by,
+      ...(model && { model }),
+      ...(provider && { provider }),
+    },
+  });
+  const named = route.value.query.get('latency');
+  const measure =
+    (Object.keys(measures) as LatencyMeasure[]).find((name) => name === named) ?? 'first_token_ms';
+  const { title, format } = measures[measure];
+  const rows = (query.data?.series ?? []).flatMap((series) => {
+    const [distribution] = series[measure];
+    return distribution && distribution.count > 0 ? [{ group: series.group, distribution }] : [];
+  });
+  return (
+    <Panel
+      title={`${title} by ${by}`}
+      class="is-wide"
+      queries={[query]}
+      tools={
+        <Choice
+          label="Latency"
+          options={Object.entries(measures).map(([value, each]) => ({
+            value: value as LatencyMeasure,
+            title: each.title,
+          }))}
+          value={measure}
+          onChange={(value) => setQuery({ latency: value === 'first_token_ms' ? undefined : value })}
+        />
+      }
+    >
+      {rows.length === 0 ? (
+        <p class="quiet">No answers in the last {period.title}.</p>
+      ) : (
+        <LatencyRows by={by} rows={rows} format={format} />
+      )}
+      {rows.length > 0 && (key ?? status) !== undefined && (
+        <p class="quiet">Of all keys and statuses: latency is measured by model and provider.</p>
+      )}
+    </Panel>
+  );
+}
+
+interface LatencyRowsProps {
+  by: 'model' | 'provider';
+  rows: readonly { group: string | null; distribution: Distribution }[];
+  format: (value: number) => string;
+}
+
+function LatencyRows({ by, rows, format }: LatencyRowsProps) {
+  return (
+    // biome-ignore lint/a11y/noNoninteractiveTabindex: it scrolls, also by keys.
+    <section class="scroll usage-rows" tabIndex={0} aria-label="Percentiles">
+      <table class="data">
+        <TableHead
+          columns={[
+            by === 'model' ? 'Model' : 'Provider',
+            number('Calls'),
+            ...percentiles.map((name) => number(name)),
+          ]}
+        />
+        <tbody>
+          {rows.map(({ group, distribution }) => (
+            <tr key={group}>
+              <td>{group ?? 'none'}</td>
+              <td class="number quiet">{count(distribution.count)}</td>
+              {percentiles.map((name) => {
+                const value = distribution[name];
+                return (
+                  <td key={name} class="number">
+                    {value === null ? '–' : format(value)}
+                  </td>
+                );
+              })}
+            </tr>
+          ))}
+        </tbody>
+      </table>
+    </section>
+  );
+}

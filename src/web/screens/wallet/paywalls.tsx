@@ -1,0 +1,129 @@
+import { useSignal } from '@preact/signals';
+import type { Paywall } from '../../../shared/contract/paywalls.ts';
+import { bitcoin } from '../../../shared/sats.ts';
+import { listPaywalls, updatePaywall } from '../../data/endpoints.ts';
+import { count, sum } from '../../data/figures.ts';
+import { change, useList } from '../../data/query.ts';
+import { Confirm } from '../../parts/confirm.tsx';
+import { Panel } from '../../parts/panel.tsx';
+import { actions, number, TableHead } from '../../parts/table-head.tsx';
+import { toast } from '../../parts/toast.tsx';
+
+/** The paywalls of the caller, what they earned, and the way to pause one. */
+export function Paywalls() {
+  const query = useList(listPaywalls, { query: {} });
+  const rows = query.data?.data ?? [];
+  return (
+    <Panel title="Paywalls" queries={[query]}>
+      {rows.length === 0 ? (
+        <p class="quiet">
+          None. A paywall puts a price on requests to a web server: <code>gateway paywalls create</code>.
+        </p>
+      ) : (
+        <table class="data is-cards">
+          <TableHead
+            columns={['Paywall', number('Price'), number('Paid'), number('Revenue'), 'Status', actions]}
+          />
+          <tbody>
+            {rows.map((paywall) => (
+              <PaywallRow key={paywall.id} paywall={paywall} />
+            ))}
+          </tbody>
+          {rows.length > 1 && (
+            <tfoot>
+              <tr>
+                <th scope="row">Total</th>
+                <td class="number is-minor" />
+                <td class="number">{count(sum(rows.map(({ stats }) => stats.paid)))}</td>
+                <td class="number">{bitcoin(sum(rows.map(({ stats }) => stats.revenueMsats)))}</td>
+                <td />
+                <td />
+              </tr>
+            </tfoot>
+          )}
+        </table>
+      )}
+    </Panel>
+  );
+}
+
+function PaywallRow({ paywall }: { paywall: Paywall }) {
+  const { id, name, url, match, priceSats, status, stats, proxy } = paywall;
+  const isPausing = useSignal(false);
+  const setStatus = async (next: 'active' | 'paused') => {
+    await change(updatePaywall, { params: { paywallId: id }, body: { status: next } });
+    toast(next === 'paused' ? `${name} is paused.` : `${name} is active again.`);
+    isPausing.value = false;
+  };
+  return (
+    <tr class={status === 'active' ? '' : 'is-ended'}>
+      <th scope="row" class="is-title">
+        {name}
+        <code class="quiet sub">{url ?? match.pathPrefix}</code>
+      </th>
+      <td class="number">{bitcoin(priceSats * 1000)}</td>
+      <td class="number">
+        {count(stats.paid)} <span class="quiet">of {count(stats.challenges)}</span>
+      </td>
+      <td class="number">{bitcoin(stats.revenueMsats)}</td>
+      <td>
+        {status}
+        {proxy.state !== 'applied' && (
+          <span class="warn" title={proxy.lastError ?? undefined}>
+            {' '}
+            · proxy {proxy.state}
+          </span>
+        )}
+      </td>
+      <td>
+        <span class="row-actions">
+          <PauseButton
+            paywall={paywall}
+            onPause={() => {
+              isPausing.value = true;
+            }}
+            onResume={() => setStatus('active')}
+          />
+        </span>
+        {isPausing.value && (
+          <Confirm
+            title={`Pause ${name}?`}
+            action="Pause"
+            onClose={() => {
+              isPausing.value = false;
+            }}
+            onConfirm={() => setStatus('paused')}
+          >
+            <p>Requests get 503 until it is resumed. Tokens that were paid for stay valid.</p>
+          </Confirm>
+        )}
+      </td>
+    </tr>
+  );
+}
+
+interface PauseProps {
+  paywall: Paywall;
+  onPause: () => void;
+  onResume: () => Promise<void>;
+}
+
+function PauseButton({ paywall: { name, status }, onPause, onResume }: PauseProps) {
+  if (status === 'active')
+    return (
+      <button type="button" aria-label={`Pause ${name}`} onClick={onPause}>
+        Pause
+      </button>
+    );
+  return (
+    <button
+      type="button"
+      aria-label={`Resume ${name}`}
+      onClick={() => {
+        onResume().catch((error: unknown) => toast(String(error)));
+      }}
+    >
+      Resume
+    </button>
+  );
+}

@@ -1,0 +1,213 @@
+import fc from 'fast-check';
+import { describe, expect, test } from 'vitest';
+import type { TraceView } from '../../src/shared/contract/traces.ts';
+import { parseQuery } from '../../src/shared/text/query.ts';
+import { callsQuery, inRange, selects, toggled } from '../../src/web/data/calls-query.ts';
+import { answerText, conversationOf } from '../../src/web/parts/conversation.ts';
+import { countText, durationText, tokenRate, usdText } from '../../src/web/parts/format.ts';
+import { groupedByConversation } from '../../src/web/screens/calls/conversations.ts';
+import { copyForms } from '../../src/web/screens/calls/copy-as.ts';
+
+/** What the page of a call computes, without a browser. */
+
+describe('formats', () => {
+  test.each([
+    [0.01, '<0.1 ms'],
+    [0.4, '0.4 ms'],
+    [812.4, '812 ms'],
+    [999.6, '1.00 s'],
+    [12_400, '12.4 s'],
+    [125_000, '2 m 05 s'],
+  ])('%s ms', (ms, text) => {
+    expect(durationText(ms)).toBe(text);
+  });
+
+  test.each([
+    ['0', '$0'],
+    ['31.2', '$31.20'],
+    ['0.0312', '$0.0312'],
+    ['0.000045', '$0.000045'],
+    ['0.000000001', '$0.000000001'],
+  ])('%s dollars', (usd, text) => {
+    expect(usdText(usd)).toBe(text);
+  });
+
+  test('counts, unknown amounts and rates', () => {
+    expect([countText(1204), countText(44_210), countText(1_310_000)]).toEqual(['1,204', '44.2k', '1.3M']);
+    expect(usdText(null)).toBe('unknown');
+    expect(tokenRate({ tokens: { output: 71 }, timings: { first_token_ms: 1000, total_ms: 2000 } })).toBe(71);
+    expect(
+      tokenRate({ tokens: { output: 71 }, timings: { first_token_ms: null, total_ms: 2000 } }),
+    ).toBeUndefined();
+  });
+});
+
+describe('a conversation', () => {
+  const roles = (body: unknown) => conversationOf(body).passages.map(({ role }) => role);
+
+  test('of each format has the same messages', () => {
+    const chat = {
+      messages: [
+        { role: 'system', content: 'Be brief.' },
+        { role: 'user', content: [{ type: 'text', text: 'Hi' }] },
+        { role: 'assistant', content: null, tool_calls: [{ function: { name: 'f', arguments: '{"a":1}' } }] },
+        { role: 'tool', content: 'ok' },
+      ],
+    };
+    const messages = {
+      system: 'Be brief.',
+      messages: [
+        { role: 'user', content: 'Hi' },
+        { role: 'assistant', content: [{ type: 'tool_use', name: 'f', input: { a: 1 } }] },
+        { role: 'tool', content: [{ type: 'tool_result', content: [{ type: 'text', text: 'ok' }] }] },
+      ],
+    };
+    const responses = {
+      instructions: 'Be brief.',
+      input: [
+        { role: 'user', content: [{ type: 'input_text', text: 'Hi' }] },
+        { type: 'function_call', name: 'f', arguments: '{"a":1}' },
+        { type: 'function_call_output', output: 'ok' },
+      ],
+    };
+    const shown = [chat, messages, responses].map((body) =>
+      conversationOf(body).passages.map(({ role, blocks }) => [
+        role,
+        ...blocks.map(({ kind, text }) => `${kind} ${text}`),
+      ]),
+    );
+    expect(shown[0]).toEqual([
+      ['system', 'text Be brief.'],
+      ['user', 'text Hi'],
+      ['assistant', 'call {\n  "a": 1\n}'],
+      ['tool', 'result ok'],
+    ]);
+    expect(shown[1]).toEqual(shown[0]);
+    expect(shown[2]).toEqual(shown[0]);
+  });
+
+  test('of answers is their text', () => {
+    const said = (body: unknown) => answerText(conversationOf(body));
+    expect(said({ choices: [{ message: { role: 'assistant', content: 'Yes.' } }] })).toBe('Yes.');
+    expect(
+      said({
+        role: 'assistant',
+        content: [
+          { type: 'thinking', thinking: '…' },
+          { type: 'text', text: 'Yes.' },
+        ],
+      }),
+    ).toBe('Yes.');
+    expect(
+      said({
+        instructions: 'Of the request.',
+        output: [{ type: 'message', role: 'assistant', content: [{ type: 'output_text', text: 'Yes.' }] }],
+      }),
+    ).toBe('Yes.');
+    expect(roles({ error: { message: 'No.' } })).toEqual(['error']);
+  });
+
+  test('is read of any JSON', () => {
+    fc.assert(
+      fc.property(
+        fc.jsonValue(),
+        fc.constantFrom('messages', 'input', 'output', 'choices', 'content', 'tools'),
+        (value, name) => {
+          conversationOf(value);
+          conversationOf({ [name]: value });
+          conversationOf({ [name]: [value] });
+          conversationOf({ [name]: [{ role: 'user', content: value, tool_calls: value }] });
+        },
+      ),
+    );
+  });
+});
+
+test('a copied request has its body, and no key', () => {
+  const body = JSON.stringify({ model: 'sim/echo', input: "It's $(here) `now`" });
+  const call = {
+    baseUrl: 'http://127.0.0.1:4100',
+    requestId: 'req_1',
+    endpoint: '/v1/responses',
+    headers: [
+      { name: 'Anthropic-Beta', value: 'b' },
+      { name: 'user-agent', value: 'u' },
+    ],
+    body,
+  };
+  const { curl, cli, javascript, python, json } = copyForms;
+  expect(curl.textOf(call)).toContain(`-d '{"model":"sim/echo","input":"It'\\''s $(here) \`now\`"}'`);
+  expect(curl.textOf(call)).toContain('$(gateway keys default)');
+  expect(curl.textOf(call)).toContain("-H 'anthropic-beta: b'");
+  expect(curl.textOf(call)).not.toContain('user-agent');
+  expect(cli.textOf(call)).toBe(
+    `gateway respond --model 'sim/echo' --no-stdin -- 'It'\\''s $(here) \`now\`'`,
+  );
+  expect(
+    cli.textOf({ ...call, body: '{"model":"m","tools":[{"type":"function","name":"f"}],"input":"x"}' }),
+  ).toBe('gateway traces replay req_1');
+  expect(javascript.textOf(call)).toContain('client.responses.create({');
+  expect(python.textOf(call)).toContain('client.responses.create(');
+  expect(json.textOf(call)).toBe(body);
+});
+
+describe('a query', () => {
+  test('of any values finds these', () => {
+    const text = fc.string({ minLength: 1, maxLength: 20 });
+    fc.assert(
+      fc.property(text, text, (model, client) => {
+        const query = callsQuery({ model, client, since: '2026-11-21T09:00:00.000Z' });
+        expect(parseQuery(query)).toEqual({
+          terms: [
+            { word: 'model', values: [model], isExcluded: false },
+            { word: 'client', values: [client], isExcluded: false },
+          ],
+          since: '2026-11-21T09:00:00.000Z',
+        });
+        expect(selects(query, 'model', model)).toBe(true);
+        expect(toggled(toggled(query, 'model', model), 'client', client)).toBe(
+          'since:2026-11-21T09:00:00.000Z',
+        );
+      }),
+    );
+  });
+
+  test('keeps its other filters while one of them changes', () => {
+    const query = '-model:x model:a,b >4s "some text" since:2h';
+    expect(selects(query, 'model', 'a')).toBe(false);
+    expect(toggled(query, 'model', 'c')).toBe('-model:x model:c >4s since:2h "some text"');
+    expect(inRange(query, '2026-11-21T09:00:00Z', undefined)).toBe(
+      '-model:x model:a,b >4s since:2026-11-21T09:00:00Z "some text"',
+    );
+    expect(inRange(query, undefined, undefined)).not.toContain('since');
+  });
+});
+
+test('calls of a conversation are one row with their sums', () => {
+  const call = (id: string, conversation: string | null, usd: string | null) =>
+    ({
+      request_id: id,
+      conversation,
+      tokens: { input: 2, cached_input: 1, cache_write: 0, output: 3, reasoning: 0 },
+      timings: { first_token_ms: 5, total_ms: 10 },
+      cost: usd === null ? null : { total_usd: usd },
+    }) as TraceView;
+  const rows = groupedByConversation([
+    call('r5', 'a', '0.1'),
+    call('r4', null, '1'),
+    call('r3', 'b', null),
+    call('r2', 'a', '0.2'),
+    call('r1', 'b', '1'),
+  ]);
+  expect(rows.map(({ request_id, calls }) => [request_id, calls])).toEqual([
+    ['r5', 2],
+    ['r4', 1],
+    ['r3', 2],
+  ]);
+  expect(rows[0]).toMatchObject({
+    cost: { total_usd: '0.3' },
+    tokens: { input: 4, output: 6 },
+    timings: { first_token_ms: null, total_ms: 20 },
+  });
+  expect(rows[2]?.cost).toBeNull();
+});
