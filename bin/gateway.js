@@ -8,7 +8,7 @@ if (parts[0] < 22 || (parts[0] === 22 && parts[1] < 19)) {
   Promise.all([import('node:child_process'), import('node:url')]).then((modules) => {
     var own =
       process.platform === 'win32'
-        ? '../own-node/node_modules/node-win-' + process.arch + '/bin/node.exe'
+        ? '../tools/own-node/node_modules/node-win-' + process.arch + '/bin/node.exe'
         : '../node_modules/.bin/node';
     var paths = [own, './gateway.js'].map((path) => modules[1].fileURLToPath(new URL(path, import.meta.url)));
     // The channel tells the child when this process is gone, even if it was killed.

@@ -25,9 +25,9 @@ interface Findings {
   modules: Module[];
 }
 
-/** Checks every import in src against `.dependency-cruiser.json`. */
+/** Checks every import in src against `tools/lint/imports.json`. */
 async function findViolations(): Promise<Findings> {
-  const { options, forbidden } = JSON.parse(await readFile('.dependency-cruiser.json', 'utf8'));
+  const { options, forbidden } = JSON.parse(await readFile('tools/lint/imports.json', 'utf8'));
   const { output }: IReporterOutput = await cruise(
     ['src'],
     { ...options, ruleSet: { forbidden }, validate: true },
@@ -131,7 +131,7 @@ const offences: Record<string, [path: string, imported: string]> = {
   'no-test-imports': ['src/cli', '../../test/support/eventually.ts'],
 };
 
-test('imports follow every rule of .dependency-cruiser.json, and every rule finds a planted violation', async () => {
+test('imports follow every rule of tools/lint/imports.json, and every rule finds a planted violation', async () => {
   for (const [rule, [folder, imported]] of Object.entries(offences)) {
     // Circles are forbidden for types, too.
     const statement = rule === 'no-cycles' ? 'import type {} from' : 'import';
@@ -153,7 +153,7 @@ test('imports follow every rule of .dependency-cruiser.json, and every rule find
   const textOf = ({ rule, from, to }: Violation) => `${rule.name}: ${from} → ${to}`;
   expect(violations.filter((it) => !isPlanted(it)).map(textOf)).toEqual([]);
 
-  const { forbidden } = JSON.parse(await readFile('.dependency-cruiser.json', 'utf8')) as {
+  const { forbidden } = JSON.parse(await readFile('tools/lint/imports.json', 'utf8')) as {
     forbidden: { name: string }[];
   };
   const found = violations
@@ -256,7 +256,7 @@ test('TypeBox is used only where lint checks the names of records', async () => 
   const { plugins } = JSON.parse(await readFile('biome.json', 'utf8')) as {
     plugins: { path: string; includes: string[] }[];
   };
-  const checked = plugins.find(({ path }) => path === './record-names.grit')?.includes ?? [];
+  const checked = plugins.find(({ path }) => path === './tools/lint/record-names.grit')?.includes ?? [];
   const folders = checked.map((pattern) => pattern.replace(/^\*\*\/(.*)\*\*$/, '$1'));
   const unchecked: string[] = [];
   for await (const path of glob('src/**/*.{ts,tsx}')) {
@@ -268,7 +268,7 @@ test('TypeBox is used only where lint checks the names of records', async () => 
 
 /** The packages that the build bundles, as a pattern of their folders. */
 async function bundledPackages(): Promise<string> {
-  const { forbidden } = JSON.parse(await readFile('.dependency-cruiser.json', 'utf8')) as {
+  const { forbidden } = JSON.parse(await readFile('tools/lint/imports.json', 'utf8')) as {
     forbidden: { name: string; to: { pathNot?: string } }[];
   };
   return forbidden.find(({ name }) => name === 'no-development-packages')?.to.pathNot ?? '';

@@ -14,4 +14,4 @@ if (node !== process.execPath) link('node', `../../${node}`);
 link('gateway', '../../bin/gateway.js');
 // The first npx in a clone makes npm set the clone up once more.
 if (process.env.npm_command !== 'exec' || !existsSync('dist/cli.js'))
-  run(node, ['--disable-warning=ExperimentalWarning', 'bundle.js']);
+  run(node, ['--disable-warning=ExperimentalWarning', 'tools/build/bundle.js']);

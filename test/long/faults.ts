@@ -147,10 +147,10 @@ async function checkAll(faults: readonly Result[]): Promise<void> {
   for (const fault of faults) plant(fault);
   const compiler = 'node_modules/@typescript/native/bin/tsc';
   const lint = ['node_modules/@biomejs/biome/bin/biome', 'lint', '--reporter=github'] as const;
-  const promises = ['--config-path=biome.promises.json', '--diagnostic-level=error'];
+  const promises = ['--config-path=tools/lint/promises.json', '--diagnostic-level=error'];
   const found = [
     ...(await complaints('types', compiler, ['--pretty', 'false'])),
-    ...(await complaints('types', compiler, ['--pretty', 'false', '--project', 'tsconfig.web.json'])),
+    ...(await complaints('types', compiler, ['--pretty', 'false', '--project', 'src/web'])),
     ...(await complaints('lint', lint[0], [...lint.slice(1), '--error-on-warnings', ...paths])),
     ...(await complaints('lint', lint[0], [...lint.slice(1), ...promises, ...paths])),
   ];
@@ -290,7 +290,7 @@ async function runTests(files: readonly string[], fault: Fault | null) {
 }
 
 async function build(fault: Fault | null): Promise<boolean> {
-  const { code, output } = await copy.run('bundle.js', []);
+  const { code, output } = await copy.run('tools/build/bundle.js', []);
   built = code === 0 ? fault : undefined;
   if (code !== 0 && fault === null) throw new Error(`the build failed:\n${output}`);
   return code === 0;

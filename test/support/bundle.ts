@@ -4,7 +4,7 @@ import { cp, mkdir, mkdtemp, symlink, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
 import { build, type RolldownPluginOption } from 'rolldown';
-import { drizzle } from '../../bundle-drizzle.ts';
+import { drizzle } from '../../tools/build/bundle-drizzle.ts';
 import { eventually } from './eventually.ts';
 
 /** The threads of a daemon, by the names under which it starts them. */

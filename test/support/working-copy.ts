@@ -20,7 +20,7 @@ import { delimiter, join, resolve } from 'node:path';
 import { endedCpuSeconds } from './ended-cpu.ts';
 
 /** Installed, and only read. */
-const packages = ['node_modules', 'test/node_modules', 'own-node/node_modules'];
+const packages = ['node_modules', 'test/node_modules', 'tools/own-node/node_modules'];
 const programs = ['.engine', '.coding-tools'];
 
 export interface Ended {

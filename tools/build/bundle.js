@@ -63,10 +63,10 @@ const compiledBodies = {
   name: 'compiled-bodies',
   async transform(_code, id) {
     if (!id.endsWith('/http/validation/compiled-bodies.ts')) return;
-    const { ajvOptions } = await import('./src/daemon/http/validation/input-check.ts');
-    const { standalone } = await import('./src/shared/contract/schema.ts');
-    const { createResponse } = await import('./src/shared/contract/responses.ts');
-    const { createChatCompletion } = await import('./src/shared/contract/chat-completions.ts');
+    const { ajvOptions } = await import('../../src/daemon/http/validation/input-check.ts');
+    const { standalone } = await import('../../src/shared/contract/schema.ts');
+    const { createResponse } = await import('../../src/shared/contract/responses.ts');
+    const { createChatCompletion } = await import('../../src/shared/contract/chat-completions.ts');
     const code = { source: true, esm: true };
     const ajv = new Ajv({ ...ajvOptions({ coerce: false, all: false }), code });
     const endpoints = [createResponse, createChatCompletion];
@@ -185,7 +185,7 @@ const scripts = await build({
 const web = await build({
   platform: 'browser',
   input: { main: 'src/web/main.tsx' },
-  tsconfig: 'tsconfig.web.json',
+  tsconfig: 'src/web/tsconfig.json',
   transform: { target: 'es2022', define: { 'process.env.NODE_ENV': '"production"' } },
   output: {
     dir: 'dist/web',
@@ -280,5 +280,5 @@ function licenses() {
 }
 writeFileSync('dist/third-party-licenses.txt', licenses());
 
-const { schemaDocument } = await import('./src/daemon/config/schema-document.ts');
+const { schemaDocument } = await import('../../src/daemon/config/schema-document.ts');
 writeFileSync('dist/config.schema.json', `${JSON.stringify(schemaDocument(), null, 2)}\n`);
