@@ -22,7 +22,9 @@ const sources: Source[] = [];
 const filesOf = new Map<string, Set<string>>();
 
 beforeAll(async () => {
-  const paths = glob(['src/**/*.{ts,tsx}', 'test/**/*.{ts,tsx}', 'tools/**/*.{js,ts}'], { exclude: ['**/node_modules'] });
+  const paths = glob(['src/**/*.{ts,tsx}', 'test/**/*.{ts,tsx}', 'tools/**/*.{js,ts}'], {
+    exclude: ['**/node_modules'],
+  });
   for await (const path of paths) sources.push({ path, text: await readFile(path, 'utf8') });
   for (const { path, text } of sources)
     for (const [word] of text.matchAll(/[\w$]+/g)) {

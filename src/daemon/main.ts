@@ -9,6 +9,7 @@ import { isLoopback } from '../shared/loopback.ts';
 import type { RestoreOptions, RestoreOutcome } from '../shared/restore.ts';
 import { version } from '../shared/version.ts';
 import { createApp } from './app.ts';
+import { type Clock, type World, within } from './base/world.ts';
 import { isForModelCall } from './composition/rejected-requests.ts';
 import { type Config, type ConfigFlags, loadConfig } from './config/config.ts';
 import { applyReload, createReloadableSettings } from './config/reloadable-settings.ts';
@@ -53,7 +54,6 @@ import { createTelemetry } from './telemetry/telemetry.ts';
 import { createProviderNetwork, type ProviderNetwork } from './upstream/provider-network.ts';
 import { configuredProviders, detectLocalProviders } from './upstream/providers-from-config.ts';
 import { CallWorkers } from './workers/call-workers.ts';
-import { type Clock, type World, within } from './world.ts';
 
 /** How often open payments and invoices are followed at the Lightning back end. */
 const defaultFollowUpMs = 5_000;

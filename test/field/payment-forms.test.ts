@@ -1,11 +1,11 @@
 import { bech32 } from '@scure/base';
 import { describe, expect, test } from 'vitest';
+import type { OutgoingRequest } from '../../src/daemon/base/world.ts';
 import { decodeInvoice, encodeInvoice } from '../../src/daemon/features/lightning/bolt11.ts';
 import { proofIn } from '../../src/daemon/features/payment-required/proof.ts';
 import { l402Credential } from '../../src/daemon/features/paywalls/l402.ts';
 import { readDestination } from '../../src/daemon/features/wallet/destinations.ts';
 import { askService, requestInvoice } from '../../src/daemon/features/wallet/lnurl-pay.ts';
-import type { OutgoingRequest } from '../../src/daemon/world.ts';
 import { paymentOffersIn } from '../../src/shared/payment-offers.ts';
 import { formatCredential, toBase64Url } from '../../src/shared/payment-scheme.ts';
 import { chains } from '../../src/shared/x402.ts';

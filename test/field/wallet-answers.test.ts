@@ -1,4 +1,5 @@
 import { describe, expect, onTestFinished, test } from 'vitest';
+import type { OutgoingRequest } from '../../src/daemon/base/world.ts';
 import { decodeInvoice } from '../../src/daemon/features/lightning/bolt11.ts';
 import type { LightningBackend } from '../../src/daemon/features/lightning/index.ts';
 import type { LightningAdapter } from '../../src/daemon/upstream/lightning/adapter.ts';
@@ -6,7 +7,6 @@ import { electrum } from '../../src/daemon/upstream/lightning/electrum.ts';
 import { lnd } from '../../src/daemon/upstream/lightning/lnd.ts';
 import { nwc } from '../../src/daemon/upstream/lightning/nwc.ts';
 import { phoenixd } from '../../src/daemon/upstream/lightning/phoenixd.ts';
-import type { OutgoingRequest } from '../../src/daemon/world.ts';
 import { requestFor } from '../daemon/upstream/lightning/lightning-backend.contract.ts';
 import { fakeWorld } from '../support/fake-world.ts';
 import { incomingAnswer } from '../support/incoming-answer.ts';

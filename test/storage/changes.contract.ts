@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import type { Change, Topic } from '../../src/daemon/changes.ts';
+import type { Change, Topic } from '../../src/daemon/base/changes.ts';
 import { changingWrites } from './changing-writes.ts';
 import { addUsers, aKey, aLogin, morning, type OpenStorage } from './records.ts';
 

@@ -1,4 +1,4 @@
-import type { Change, Topic } from '../../src/daemon/changes.ts';
+import type { Change, Topic } from '../../src/daemon/base/changes.ts';
 import type { Storage } from '../../src/daemon/storage/storage.ts';
 import { aKey, aLogin, morning } from './records.ts';
 

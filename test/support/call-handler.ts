@@ -1,5 +1,11 @@
 import { Check, Errors } from 'typebox/value';
-import { type Call, type Caller, type Handler, RelayReply, StreamReply } from '../../src/daemon/handler.ts';
+import {
+  type Call,
+  type Caller,
+  type Handler,
+  RelayReply,
+  StreamReply,
+} from '../../src/daemon/base/handler.ts';
 import type { Endpoint, Result } from '../../src/shared/contract/endpoint.ts';
 
 type Part = 'params' | 'query' | 'body';

@@ -1,5 +1,5 @@
 import { hash } from 'node:crypto';
-import type { OutgoingRequest, World } from '../../src/daemon/world.ts';
+import type { OutgoingRequest, World } from '../../src/daemon/base/world.ts';
 
 /** A deterministic world: time only moves with `advance`, and random bytes are the same in each run. */
 export interface FakeWorld extends World {

@@ -1,4 +1,4 @@
-import type { IncomingAnswer } from '../../src/daemon/world.ts';
+import type { IncomingAnswer } from '../../src/daemon/base/world.ts';
 
 /** An answer of another host, for a fake `send`. */
 export function incomingAnswer(

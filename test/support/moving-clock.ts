@@ -1,5 +1,5 @@
+import type { Clock } from '../../src/daemon/base/world.ts';
 import { machineClock } from '../../src/daemon/process/world-of-process.ts';
-import type { Clock } from '../../src/daemon/world.ts';
 
 /** Longer timers end at once. */
 const timerMaxMs = 2 ** 31 - 1;

@@ -1,4 +1,6 @@
 import { setImmediate } from 'node:timers/promises';
+import type { KeyLimits, KeyPolicy } from '../../src/daemon/base/handler.ts';
+import type { World } from '../../src/daemon/base/world.ts';
 import type { HoldTerms } from '../../src/daemon/features/metering/budgets.ts';
 import {
   AgentAllowances,
@@ -12,9 +14,7 @@ import {
   type HoldRecord,
   SharedAllowances,
 } from '../../src/daemon/features/metering/index.ts';
-import type { KeyLimits, KeyPolicy } from '../../src/daemon/handler.ts';
 import type { Storage } from '../../src/daemon/storage/storage.ts';
-import type { World } from '../../src/daemon/world.ts';
 import { aHold, aSettlement, morning } from '../storage/records.ts';
 
 export const noLimits: KeyLimits = {

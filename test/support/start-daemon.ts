@@ -1,9 +1,9 @@
 import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import type { Clock } from '../../src/daemon/base/world.ts';
 import { serve } from '../../src/daemon/main.ts';
 import type { DrainTimes } from '../../src/daemon/process/drain.ts';
-import type { Clock } from '../../src/daemon/world.ts';
 import { checkStreams } from './check-streams.ts';
 import { MovingClock } from './moving-clock.ts';
 import { addEmptyDatabase } from './new-database.ts';

@@ -1,19 +1,19 @@
 import type { MakeId } from '../../shared/ids.ts';
 import type { Proxies } from '../../shared/proxies.ts';
+import type { Log } from '../base/log.ts';
+import type { World } from '../base/world.ts';
 import type { Config } from '../config/config.ts';
 import type { ReloadableSettings } from '../config/reloadable-settings.ts';
 import type { ProcessFacts } from '../features/about/index.ts';
 import type { BackupFile } from '../features/backups/index.ts';
 import type { ContentStore } from '../features/capture/index.ts';
 import type { ProviderDescription } from '../features/catalog/index.ts';
-import type { Log } from '../log.ts';
 import type { CallLog } from '../process/call-log.ts';
 import type { VaultSettings } from '../process/master-key-stores.ts';
 import type { Reloader } from '../process/reloader.ts';
 import type { CallStorage, Storage } from '../storage/storage.ts';
 import type { Telemetry } from '../telemetry/telemetry.ts';
 import type { Provider } from '../upstream/providers-from-config.ts';
-import type { World } from '../world.ts';
 import type { Workers } from './workers.ts';
 
 /** What the thread provides to the features of model calls: the main thread, or a worker. */

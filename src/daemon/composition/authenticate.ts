@@ -1,9 +1,9 @@
 import type { Endpoint } from '../../shared/contract/endpoint.ts';
 import { ApiError } from '../../shared/errors.ts';
+import type { Caller } from '../base/handler.ts';
 import type { Authenticator } from '../features/keys/index.ts';
 import { carriesPayment, type PaidCalls } from '../features/payment-required/index.ts';
 import type { Workspaces } from '../features/workspaces/index.ts';
-import type { Caller } from '../handler.ts';
 
 interface CallerSources {
   authentication: Authenticator;

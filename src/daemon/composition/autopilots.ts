@@ -1,6 +1,7 @@
 import type { ResponseResource } from '../../shared/contract/response-resource.ts';
 import { createResponse } from '../../shared/contract/responses.ts';
 import { ApiError } from '../../shared/errors.ts';
+import { RelayReply } from '../base/handler.ts';
 import {
   AutopilotRuns,
   autopilotHandlers,
@@ -18,7 +19,6 @@ import { createPeople } from '../features/profile/index.ts';
 import { chatHandlers, type Threads } from '../features/threads/index.ts';
 import type { Payments } from '../features/wallet/index.ts';
 import type { Workspaces } from '../features/workspaces/index.ts';
-import { RelayReply } from '../handler.ts';
 import { portOf } from '../reverse-proxy/address-guard.ts';
 import { RequestFailed, sendGuarded } from '../reverse-proxy/guarded-request.ts';
 import type { Accounts } from './accounts.ts';

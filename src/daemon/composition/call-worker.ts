@@ -1,10 +1,10 @@
 import type { IncomingMessage } from 'node:http';
+import type { Handler } from '../base/handler.ts';
 import { type CallObserver, RunningCalls } from '../features/calls/index.ts';
 import type { Capture, WireWindow } from '../features/capture/index.ts';
 import type { ProviderDescription } from '../features/catalog/index.ts';
 import { carriesPayment } from '../features/payment-required/index.ts';
 import { createWorkspaces } from '../features/workspaces/index.ts';
-import type { Handler } from '../handler.ts';
 import { createAccounts } from './accounts.ts';
 import type { CallAppDeps } from './app-deps.ts';
 import { createAuthenticate } from './authenticate.ts';

@@ -1,3 +1,5 @@
+import type { LoginCaller } from '../base/handler.ts';
+import { repeatedly } from '../base/world.ts';
 import {
   Capture,
   callerLevel,
@@ -7,8 +9,6 @@ import {
 } from '../features/capture/index.ts';
 import { matchingCalls } from '../features/traces/index.ts';
 import { managedWorkspace, type Workspaces } from '../features/workspaces/index.ts';
-import type { LoginCaller } from '../handler.ts';
-import { repeatedly } from '../world.ts';
 import type { Accounts } from './accounts.ts';
 import type { AppDeps, CallAppDeps } from './app-deps.ts';
 import type { Feature } from './feature.ts';

@@ -1,3 +1,5 @@
+import { credentialId } from '../base/handler.ts';
+import { repeatedly } from '../base/world.ts';
 import { cacheHandlers, cachingRouter } from '../features/cache/index.ts';
 import {
   type CallObserver,
@@ -19,8 +21,6 @@ import type { PaidCalls } from '../features/payment-required/index.ts';
 import { sealedThreads, Threads } from '../features/threads/index.ts';
 import { createDataSealer, createTextSealer } from '../features/vault/index.ts';
 import type { Workspaces } from '../features/workspaces/index.ts';
-import { credentialId } from '../handler.ts';
-import { repeatedly } from '../world.ts';
 import type { Accounts } from './accounts.ts';
 import type { CallAppDeps } from './app-deps.ts';
 import type { Feature } from './feature.ts';

@@ -1,5 +1,6 @@
 import { isoTime } from '../../shared/time.ts';
 import { version } from '../../shared/version.ts';
+import type { Handler } from '../base/handler.ts';
 import { type CallObserver, callEvents, RunningCalls } from '../features/calls/index.ts';
 import type { Capture } from '../features/capture/index.ts';
 import type { EventFeed, NewEvent } from '../features/events/index.ts';
@@ -15,7 +16,6 @@ import {
   traceViews,
 } from '../features/traces/index.ts';
 import type { Workspaces } from '../features/workspaces/index.ts';
-import type { Handler } from '../handler.ts';
 import type { CallLog } from '../process/call-log.ts';
 import { otlpLineWriter } from '../telemetry/otlp-line.ts';
 import type { Accounts } from './accounts.ts';

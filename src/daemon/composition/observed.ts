@@ -1,4 +1,5 @@
 import type { Endpoint } from '../../shared/contract/endpoint.ts';
+import type { World } from '../base/world.ts';
 import { type CallObserver, callEvents } from '../features/calls/index.ts';
 import { SpeedMeter } from '../features/catalog/index.ts';
 import type { EventFeed, LiveEvent } from '../features/events/index.ts';
@@ -9,7 +10,6 @@ import { UpstreamFailure } from '../features/upstreams/upstream.ts';
 import type { FailedRequest, FinishedRequest } from '../http/server-options.ts';
 import type { CallStorage } from '../storage/storage.ts';
 import type { Telemetry } from '../telemetry/telemetry.ts';
-import type { World } from '../world.ts';
 
 type Target = Parameters<Health['failed']>[0];
 type Failure = { kind: UpstreamFailure['kind']; retryAfterSeconds: number | undefined };

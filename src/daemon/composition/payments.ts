@@ -1,5 +1,6 @@
 import { hkdfSync } from 'node:crypto';
 import { ApiError } from '../../shared/errors.ts';
+import { repeatedly } from '../base/world.ts';
 import {
   Challenges,
   CreditPurchases,
@@ -8,7 +9,6 @@ import {
   Rates,
 } from '../features/payment-required/index.ts';
 import { createRateLimit } from '../http/protection/rate-limit.ts';
-import { repeatedly } from '../world.ts';
 import type { Accounts } from './accounts.ts';
 import type { AppDeps } from './app-deps.ts';
 import type { OnFailure } from './feature.ts';

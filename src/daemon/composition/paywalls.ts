@@ -1,5 +1,7 @@
 import { subscriberNetwork } from '../../shared/network-address.ts';
 import { utcDay } from '../../shared/time.ts';
+import { actingUser, type Caller } from '../base/handler.ts';
+import { repeatedly } from '../base/world.ts';
 import type { EventFeed } from '../features/events/index.ts';
 import type { Idempotency } from '../features/idempotency/index.ts';
 import {
@@ -13,12 +15,10 @@ import { createPeople } from '../features/profile/index.ts';
 import { createDataSealer } from '../features/vault/index.ts';
 import type { Invoices, Wallets } from '../features/wallet/index.ts';
 import type { Workspaces } from '../features/workspaces/index.ts';
-import { actingUser, type Caller } from '../handler.ts';
 import { trustedProxies } from '../http/client-address.ts';
 import { createRateLimit } from '../http/protection/rate-limit.ts';
 import { type AddressRules, portOf, upstreamProblem } from '../reverse-proxy/address-guard.ts';
 import { ReverseProxy } from '../reverse-proxy/reverse-proxy.ts';
-import { repeatedly } from '../world.ts';
 import type { AppDeps } from './app-deps.ts';
 import type { Feature } from './feature.ts';
 import { proxiesInFront, proxyTargets } from './proxy-targets.ts';

@@ -6,10 +6,10 @@ import { createMessage } from '../../shared/contract/messages.ts';
 import { connectResponses } from '../../shared/contract/response-socket.ts';
 import { createResponse } from '../../shared/contract/responses.ts';
 import { subscriberNetwork } from '../../shared/network-address.ts';
+import { type Caller, credentialId, KeyRefused } from '../base/handler.ts';
 import { readLabels } from '../features/calls/index.ts';
 import type { Capture } from '../features/capture/index.ts';
 import { type Rejections, reasonOf } from '../features/traces/index.ts';
-import { type Caller, credentialId, KeyRefused } from '../handler.ts';
 import type { FailedRequest } from '../http/server-options.ts';
 
 const modelEndpoints: readonly Endpoint[] = [

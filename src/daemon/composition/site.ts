@@ -1,3 +1,4 @@
+import type { Handler } from '../base/handler.ts';
 import type { EventFeed } from '../features/events/index.ts';
 import type { Authenticator } from '../features/keys/index.ts';
 import { sha256 } from '../features/keys/index.ts';
@@ -7,7 +8,6 @@ import { createShouts, shoutHandlers } from '../features/shouts/index.ts';
 import { latestChats, type Threads } from '../features/threads/index.ts';
 import { createTokens, tokenHandlers } from '../features/tokens/index.ts';
 import { createWhispers, whisperHandlers } from '../features/whispers/index.ts';
-import type { Handler } from '../handler.ts';
 import type { AppDeps } from './app-deps.ts';
 import type { Feature } from './feature.ts';
 

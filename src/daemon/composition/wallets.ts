@@ -1,3 +1,4 @@
+import { repeatedly } from '../base/world.ts';
 import type { EventFeed } from '../features/events/index.ts';
 import type { Idempotency } from '../features/idempotency/index.ts';
 import type { LightningBackend } from '../features/lightning/index.ts';
@@ -23,7 +24,6 @@ import {
 } from '../features/wallet/index.ts';
 import { peerAddressProblem, portOf } from '../reverse-proxy/address-guard.ts';
 import { backendSecretName, createLightning, secretFault } from '../upstream/lightning/configured-backend.ts';
-import { repeatedly } from '../world.ts';
 import type { AppDeps } from './app-deps.ts';
 import type { OnFailure } from './feature.ts';
 

@@ -1,4 +1,4 @@
-import { FileUnreadable, readNamedFile } from '../read-named-file.ts';
+import { FileUnreadable, readNamedFile } from '../runtime/read-named-file.ts';
 import type { CheckedConfig } from './check-config-text.ts';
 import { withHomePaths } from './home-paths.ts';
 

@@ -3,7 +3,7 @@ import { dirname } from 'node:path';
 import { type Document, isScalar, parse, parseDocument, stringify } from 'yaml';
 import type { ConfigFault } from '../../shared/daemon-module.ts';
 import { nearestTo } from '../../shared/edit-distance.ts';
-import { FileUnreadable } from '../read-named-file.ts';
+import { FileUnreadable } from '../runtime/read-named-file.ts';
 import { checkConfigText } from './check-config-text.ts';
 import { readConfigText } from './read-config-file.ts';
 import { settings } from './settings.ts';

@@ -1,6 +1,6 @@
 import type { ConfigFault, ConfigLocation, ConfigTools } from '../../shared/daemon-module.ts';
 import { foldersOf } from '../../shared/folders.ts';
-import { FileUnreadable } from '../read-named-file.ts';
+import { FileUnreadable } from '../runtime/read-named-file.ts';
 import { ConfigInvalid, loadConfig } from './config.ts';
 import { explainSettings } from './explain.ts';
 import { importLiteLlm } from './import-litellm.ts';

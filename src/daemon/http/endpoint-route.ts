@@ -2,7 +2,7 @@ import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import type { Endpoint } from '../../shared/contract/endpoint.ts';
 import { standalone } from '../../shared/contract/schema.ts';
 import { ApiError } from '../../shared/errors.ts';
-import type { Caller, Handler } from '../handler.ts';
+import type { Caller, Handler } from '../base/handler.ts';
 import { inviteBody } from './connection-errors.ts';
 import { checkBodyHeaders } from './json-body.ts';
 import { checkAccess } from './protection/access.ts';

@@ -1,7 +1,7 @@
 import type { ServerResponse } from 'node:http';
 import type { Socket } from 'node:net';
-import type { StreamReply } from '../handler.ts';
-import type { Log } from '../log.ts';
+import type { StreamReply } from '../base/handler.ts';
+import type { Log } from '../base/log.ts';
 import type { HttpLimits } from './protection/limits.ts';
 
 export const eventStreamHeaders = {

@@ -1,6 +1,6 @@
 import { statusOf } from '../../shared/contract/error-reply.ts';
 import type { ApiError } from '../../shared/errors.ts';
-import type { Caller } from '../handler.ts';
+import type { Caller } from '../base/handler.ts';
 import type { ServerCall } from './server-call.ts';
 import type { HttpServerOptions } from './server-options.ts';
 

@@ -1,8 +1,8 @@
 import { answerableCodes } from '../../shared/contract/openapi.ts';
 import { ApiError, asApiError } from '../../shared/errors.ts';
 import { versionHeader } from '../../shared/version.ts';
-import { RelayReply, StreamReply } from '../handler.ts';
-import type { Log } from '../log.ts';
+import { RelayReply, StreamReply } from '../base/handler.ts';
+import type { Log } from '../base/log.ts';
 import { acceptedEncoding, Compression, compressedLengthMin, isCompressible } from './compression.ts';
 import { discardBody } from './discard-body.ts';
 import { describeFailure, errorAnswer } from './error-reply.ts';

@@ -3,7 +3,7 @@ import type { Duplex } from 'node:stream';
 import { type Endpoint, type Surface, surfaceOf } from '../../shared/contract/endpoint.ts';
 import type { ApiError } from '../../shared/errors.ts';
 import { CallAbortController } from '../../shared/when-aborted.ts';
-import type { Caller } from '../handler.ts';
+import type { Caller } from '../base/handler.ts';
 import { peerAddress } from './listeners.ts';
 
 declare module 'fastify' {

@@ -2,7 +2,7 @@ import type { Endpoint } from '../../shared/contract/endpoint.ts';
 import { type AllowedOrigins, allowedOrigins } from '../../shared/origins.ts';
 import { Semaphore } from '../../shared/semaphore.ts';
 import { TransientList } from '../../shared/transient.ts';
-import type { Handler } from '../handler.ts';
+import type { Handler } from '../base/handler.ts';
 import { type IsTrustedProxy, trustedProxies } from './client-address.ts';
 import { describeFailure } from './error-reply.ts';
 import type { Cuttable } from './event-stream.ts';

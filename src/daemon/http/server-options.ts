@@ -1,8 +1,8 @@
 import type { IncomingHttpHeaders, IncomingMessage } from 'node:http';
 import type { Endpoint } from '../../shared/contract/endpoint.ts';
 import type { ApiError } from '../../shared/errors.ts';
-import type { Caller, Handler } from '../handler.ts';
-import type { Log } from '../log.ts';
+import type { Caller, Handler } from '../base/handler.ts';
+import type { Log } from '../base/log.ts';
 import type { Cuttable } from './event-stream.ts';
 import type { HttpLimits } from './protection/limits.ts';
 import type { Overload } from './protection/overload.ts';

@@ -1,5 +1,5 @@
 import { readFile } from 'node:fs/promises';
-import { RelayReply } from '../handler.ts';
+import { RelayReply } from '../base/handler.ts';
 import { acceptedEncoding } from './compression.ts';
 
 /** Where the build put the files of the dashboard, for the built daemon and for its sources. */

@@ -3,7 +3,7 @@ import { createRequire } from 'node:module';
 import { basename, join } from 'node:path';
 import { Script } from 'node:vm';
 import { crc32 } from 'node:zlib';
-import { freeMemory, ownMemory } from '../own-memory.ts';
+import { freeMemory, ownMemory } from '../runtime/own-memory.ts';
 
 interface CachedScripts {
   /** What the first script exports. */

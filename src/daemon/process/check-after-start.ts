@@ -1,6 +1,6 @@
 import type { ServeOptions } from '../../shared/daemon-module.ts';
+import type { World } from '../base/world.ts';
 import type { Storage } from '../storage/storage.ts';
-import type { World } from '../world.ts';
 import type { PinoLog } from './create-log.ts';
 
 /** Loading prices holds the process for some 40 ms, in which the first calls would wait. */

@@ -1,8 +1,8 @@
 import { pino } from 'pino';
 import { maskText, removedText } from '../../shared/masking/mask-text.ts';
 import { isoTime } from '../../shared/time.ts';
+import type { LogDetails } from '../base/log.ts';
 import { describeFailure } from '../http/error-reply.ts';
-import type { LogDetails } from '../log.ts';
 import type { LogFile } from './log-file.ts';
 
 /** Masked wherever they appear in a log line. */

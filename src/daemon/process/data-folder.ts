@@ -1,7 +1,7 @@
 import type { Stats } from 'node:fs';
 import { chmod, mkdir, rename, stat, unlink, writeFile } from 'node:fs/promises';
 import { dataFiles } from '../../shared/folders.ts';
-import { FileUnreadable, readNamedFile } from '../read-named-file.ts';
+import { FileUnreadable, readNamedFile } from '../runtime/read-named-file.ts';
 import { DataFileUnusable } from '../storage/sqlite/engine/errors.ts';
 import { requireFile } from '../storage/sqlite/guard/file-kind.ts';
 

@@ -9,7 +9,7 @@ import {
   parseMasterKey,
   type ReadPassphrase,
 } from '../features/vault/index.ts';
-import { FileUnreadable } from '../read-named-file.ts';
+import { FileUnreadable } from '../runtime/read-named-file.ts';
 import { DataFileUnusable } from '../storage/sqlite/engine/errors.ts';
 import { requireFile } from '../storage/sqlite/guard/file-kind.ts';
 import { FolderUnsafe, readSecretFile } from './data-folder.ts';

@@ -1,4 +1,5 @@
 import { databaseUrlProblem } from '../../shared/database-url.ts';
+import type { Clock } from '../base/world.ts';
 import { type Config, ConfigInvalid } from '../config/config.ts';
 import type { DatabaseConfig } from '../config/database.ts';
 import { requireFile } from '../storage/sqlite/guard/file-kind.ts';
@@ -6,7 +7,6 @@ import { lockFolder } from '../storage/sqlite/guard/folder-lock.ts';
 import { openSqliteStorage, type SqliteOptions } from '../storage/sqlite/open.ts';
 import { endUnusedWriter } from '../storage/sqlite/start-thread.ts';
 import type { Storage } from '../storage/storage.ts';
-import type { Clock } from '../world.ts';
 import { readSecretFile } from './data-folder.ts';
 
 /** Opens the configured database. Rejects as the engines do, or with `DataFolderInUse`, or with `ConfigInvalid` or `FolderUnsafe` for the file with the address. */

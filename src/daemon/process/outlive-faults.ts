@@ -1,4 +1,4 @@
-import type { Log } from '../log.ts';
+import type { Log } from '../base/log.ts';
 
 /**
  * Logs what no one handles, an exception in a listener or a timer or a rejection, in place of ending the process: it concerns

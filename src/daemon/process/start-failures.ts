@@ -4,7 +4,7 @@ import { type DaemonFile, dataFiles } from '../../shared/folders.ts';
 import { messageOf } from '../../shared/message-of.ts';
 import { ConfigInvalid } from '../config/config.ts';
 import { SocketUnusable } from '../http/socket-file.ts';
-import { FileUnreadable } from '../read-named-file.ts';
+import { FileUnreadable } from '../runtime/read-named-file.ts';
 import {
   BackupUnusable,
   DatabaseUnusable,

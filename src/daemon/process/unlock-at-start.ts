@@ -1,6 +1,6 @@
 import { ApiError } from '../../shared/errors.ts';
+import type { Log } from '../base/log.ts';
 import type { Vault } from '../features/vault/index.ts';
-import type { Log } from '../log.ts';
 
 /** Prompts in the terminal that started the daemon; undefined for no input, or once the signal is aborted. */
 export type AskSecret = (question: string, signal: AbortSignal) => Promise<string | undefined>;

@@ -1,6 +1,6 @@
 import { randomBytes } from 'node:crypto';
 import { setTimeout as sleep } from 'node:timers/promises';
-import type { Clock, World } from '../world.ts';
+import type { Clock, World } from '../base/world.ts';
 
 /** The clock of this machine. */
 export const machineClock: Clock = {

@@ -1,7 +1,7 @@
 import { isDeepStrictEqual } from 'node:util';
 import { trimEnd } from '../../shared/trim-text.ts';
+import { NetworkFailure, type World } from '../base/world.ts';
 import type { CaddyRoute } from '../features/paywalls/export.ts';
-import { NetworkFailure, type World } from '../world.ts';
 
 /** A running Caddy, configured through its admin API. */
 export interface CaddyOptions {

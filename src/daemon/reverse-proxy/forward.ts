@@ -11,10 +11,10 @@ import { isIP, type Socket } from 'node:net';
 import { pipeline } from 'node:stream';
 import { pipeline as pipelineEnd } from 'node:stream/promises';
 import { messageOf } from '../../shared/message-of.ts';
+import type { Log } from '../base/log.ts';
 import type { Forwarding } from '../features/paywalls/index.ts';
 import type { Client } from '../http/client-address.ts';
 import type { WebSocketOffer } from '../http/sockets/upgrade-offers.ts';
-import type { Log } from '../log.ts';
 import {
   AddressRefused,
   type AddressRules,

@@ -1,7 +1,7 @@
 import { execFile } from 'node:child_process';
 import { rename, rm, writeFile } from 'node:fs/promises';
 import { childEnvironment } from '../../shared/masking/child-environment.ts';
-import { FileUnreadable, readNamedFile } from '../read-named-file.ts';
+import { FileUnreadable, readNamedFile } from '../runtime/read-named-file.ts';
 import { nginxWorkers, workersReplaced } from './nginx-workers.ts';
 
 /** A running nginx that includes a file. */

@@ -7,6 +7,7 @@ import {
   STATUS_CODES,
 } from 'node:http';
 import type { AddressInfo, Socket } from 'node:net';
+import type { Log } from '../base/log.ts';
 import type { Forwarding } from '../features/paywalls/index.ts';
 import {
   closeQueuedResponses,
@@ -18,7 +19,6 @@ import { responseOn } from '../http/connection-errors.ts';
 import { discardBody } from '../http/discard-body.ts';
 import { httpLimits } from '../http/protection/limits.ts';
 import { acceptWebSockets, type WebSocketOffer } from '../http/sockets/upgrade-offers.ts';
-import type { Log } from '../log.ts';
 import type { AddressRules } from './address-guard.ts';
 import { BodyReader } from './body-reader.ts';
 import { Forwarder } from './forward.ts';

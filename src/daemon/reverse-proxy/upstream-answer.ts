@@ -1,7 +1,7 @@
 import type { ClientRequest, IncomingMessage } from 'node:http';
 import type { Socket } from 'node:net';
 import { outlive } from '../http/accepted-sockets.ts';
-import { whenLate } from '../when-late.ts';
+import { whenLate } from '../runtime/when-late.ts';
 
 /** The upstream did not begin to respond within the time of its paywall. */
 export class UpstreamTimeout extends Error {}

@@ -1,4 +1,4 @@
-import type { Change, ChangeOf, Changes, Topic } from '../changes.ts';
+import type { Change, ChangeOf, Changes, Topic } from '../base/changes.ts';
 
 type Apply = (change: Change) => unknown;
 

@@ -1,4 +1,4 @@
-import type { Change } from '../changes.ts';
+import type { Change } from '../base/changes.ts';
 import { LocalChanges } from './local-changes.ts';
 
 /** Resolves once the threads on the other side have applied the changes; rejects if one cannot. */

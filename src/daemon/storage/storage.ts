@@ -1,5 +1,5 @@
 import type { MessagePort } from 'node:worker_threads';
-import type { Changes } from '../changes.ts';
+import type { Changes } from '../base/changes.ts';
 import type { AgentsStore } from '../features/agents/store.ts';
 import type { AlertsStore } from '../features/alerts/store.ts';
 import type { AutopilotsStore } from '../features/autopilots/store.ts';

@@ -1,9 +1,9 @@
 import type { KnownSecrets } from '../../shared/masking/known-secrets.ts';
 import { SseTooLong } from '../../shared/sse.ts';
+import { type IncomingBody, NetworkFailure } from '../base/world.ts';
 import type { Batch, InferenceEvent, RawFrame } from '../features/upstreams/neutral.ts';
 import { UpstreamFailure } from '../features/upstreams/upstream.ts';
-import { whenLate } from '../when-late.ts';
-import { type IncomingBody, NetworkFailure } from '../world.ts';
+import { whenLate } from '../runtime/when-late.ts';
 import type { Decoder } from './adapter.ts';
 import { isObject } from './json.ts';
 import { maskFailure } from './mask-failure.ts';

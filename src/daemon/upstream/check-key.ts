@@ -1,5 +1,5 @@
-import type { IncomingAnswer, World } from '../world.ts';
-import { NetworkFailure } from '../world.ts';
+import type { IncomingAnswer, World } from '../base/world.ts';
+import { NetworkFailure } from '../base/world.ts';
 import type { Adapter } from './adapter.ts';
 import { readText } from './response-body.ts';
 

@@ -1,6 +1,6 @@
 import type { Dispatcher } from 'undici';
 import { whenAborted } from '../../shared/when-aborted.ts';
-import type { IncomingAnswer, IncomingBody, NetworkFailure, OutgoingRequest } from '../world.ts';
+import type { IncomingAnswer, IncomingBody, NetworkFailure, OutgoingRequest } from '../base/world.ts';
 import { compressedFailure, networkFailure, networkFailureOf } from './network-failures.ts';
 
 /** With more unread bytes than this, reading from the socket pauses: the system buffers what comes then. */

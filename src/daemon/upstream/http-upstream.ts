@@ -2,6 +2,7 @@ import { loopTurns } from '../../shared/async/loop-turns.ts';
 import { KnownSecrets } from '../../shared/masking/known-secrets.ts';
 import { secretsOfServers } from '../../shared/masking/mask-json.ts';
 import { maskText } from '../../shared/masking/mask-text.ts';
+import type { IncomingAnswer, IncomingBody, World } from '../base/world.ts';
 import type { Batch, Inference } from '../features/upstreams/neutral.ts';
 import {
   type AttemptCapture,
@@ -13,8 +14,7 @@ import {
   type UpstreamCall,
   UpstreamFailure,
 } from '../features/upstreams/upstream.ts';
-import { whenLate } from '../when-late.ts';
-import type { IncomingAnswer, IncomingBody, World } from '../world.ts';
+import { whenLate } from '../runtime/when-late.ts';
 import type { Adapter, ProviderRequest } from './adapter.ts';
 import { AnswerBatches } from './answer-batches.ts';
 import { listOf, parseObject } from './json.ts';

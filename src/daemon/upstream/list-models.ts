@@ -1,6 +1,6 @@
+import type { IncomingAnswer, World } from '../base/world.ts';
 import type { ListedModel } from '../features/catalog/index.ts';
 import { UpstreamFailure } from '../features/upstreams/upstream.ts';
-import type { IncomingAnswer, World } from '../world.ts';
 import type { ProviderApi, ProviderSettings } from './adapter.ts';
 import { isObject, type Json, parseObject } from './json.ts';
 import { upstreamFailureOf } from './network-failures.ts';

@@ -1,6 +1,6 @@
 import { ownValue } from '../../shared/json-object.ts';
 import { versionHeader } from '../../shared/version.ts';
-import type { World } from '../world.ts';
+import type { World } from '../base/world.ts';
 import { objectsOf, textOf } from './json.ts';
 import { readList } from './list-models.ts';
 

@@ -1,5 +1,5 @@
+import { NetworkFailure, type NetworkFailureKind } from '../base/world.ts';
 import { UpstreamFailure, type UpstreamFailureKind } from '../features/upstreams/upstream.ts';
-import { NetworkFailure, type NetworkFailureKind } from '../world.ts';
 
 const kindByCode: Record<string, NetworkFailureKind> = {
   ECONNREFUSED: 'refused',

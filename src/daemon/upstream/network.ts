@@ -5,7 +5,7 @@ import Agent from 'undici/lib/dispatcher/agent.js';
 import Pool from 'undici/lib/dispatcher/pool.js';
 import { isLoopback } from '../../shared/loopback.ts';
 import { RecentMap } from '../../shared/recent-map.ts';
-import { type IncomingAnswer, NetworkFailure, type OutgoingRequest, type World } from '../world.ts';
+import { type IncomingAnswer, NetworkFailure, type OutgoingRequest, type World } from '../base/world.ts';
 import { Exchange } from './exchange.ts';
 import { networkFailure } from './network-failures.ts';
 

@@ -1,14 +1,14 @@
 import { bypassOf } from '../../shared/no-proxy.ts';
 import type { Proxies } from '../../shared/proxies.ts';
+import type { Log } from '../base/log.ts';
+import type { World } from '../base/world.ts';
 import {
   type Config,
   ConfigInvalid,
   type ConfiguredUpstream,
   type ProviderAccount,
 } from '../config/config.ts';
-import type { Log } from '../log.ts';
 import { publicLookup } from '../reverse-proxy/address-guard.ts';
-import type { World } from '../world.ts';
 import { createNetwork, type Network, type NetworkSettings } from './network.ts';
 
 export interface ProviderNetwork {

@@ -2,6 +2,7 @@ import { pricesFromDecimals } from '../../shared/exact-price.ts';
 import type { MakeId } from '../../shared/ids.ts';
 import type { Prices } from '../../shared/money.ts';
 import { trimEnd } from '../../shared/trim-text.ts';
+import type { World } from '../base/world.ts';
 import {
   type Config,
   ConfigInvalid,
@@ -15,8 +16,7 @@ import type { ListedModel, ProviderDescription } from '../features/catalog/index
 import type { AskNative } from '../features/decisions/index.ts';
 import type { Wire } from '../features/upstreams/neutral.ts';
 import type { Upstream } from '../features/upstreams/upstream.ts';
-import { FileUnreadable, readNamedFile } from '../read-named-file.ts';
-import type { World } from '../world.ts';
+import { FileUnreadable, readNamedFile } from '../runtime/read-named-file.ts';
 import type { Adapter, EmbeddingsAdapter } from './adapter.ts';
 import { checkKey, type KeyVerdict } from './check-key.ts';
 import { providerDecisions } from './decisions/provider-decisions.ts';

@@ -1,4 +1,4 @@
-import { type IncomingBody, NetworkFailure } from '../world.ts';
+import { type IncomingBody, NetworkFailure } from '../base/world.ts';
 import { isObject, type Json } from './json.ts';
 import { statusIn, vendorError } from './vendor-errors.ts';
 

@@ -1,13 +1,13 @@
 import { createServer } from 'node:net';
 import { join } from 'node:path';
 import type { MessagePort, Worker } from 'node:worker_threads';
+import type { Log } from '../base/log.ts';
 import type { Observed } from '../composition/observed.ts';
 import type { WorkerLoad, Workers } from '../composition/workers.ts';
 import type { Config } from '../config/config.ts';
 import type { ProviderDescription } from '../features/catalog/index.ts';
 import { connectionsMaxFor, openFilesMax } from '../http/protection/limits.ts';
 import type { HttpServer, ListenAddress } from '../http/server.ts';
-import type { Log } from '../log.ts';
 import type { Captured } from '../storage/content/content-messages.ts';
 import type { SharedChanges } from '../storage/shared-changes.ts';
 import { startScript } from '../worker-threads/start-script.ts';

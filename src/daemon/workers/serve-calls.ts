@@ -1,12 +1,12 @@
 import type { MessagePort } from 'node:worker_threads';
 import { idMaker } from '../../shared/ids.ts';
 import { version } from '../../shared/version.ts';
+import type { Log } from '../base/log.ts';
 import { createCallWorker } from '../composition/call-worker.ts';
 import type { Observed } from '../composition/observed.ts';
 import { applyReload, createReloadableSettings } from '../config/reloadable-settings.ts';
 import { settledEvent } from '../features/metering/index.ts';
 import { createServer } from '../http/server.ts';
-import type { Log } from '../log.ts';
 import { vaultSettings } from '../process/master-key-stores.ts';
 import { outliveFaults } from '../process/outlive-faults.ts';
 import { machineClock, worldOfProcess } from '../process/world-of-process.ts';

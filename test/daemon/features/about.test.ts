@@ -1,6 +1,6 @@
 import { beforeEach, describe, expect, test } from 'vitest';
+import type { Caller } from '../../../src/daemon/base/handler.ts';
 import { aboutHandlers } from '../../../src/daemon/features/about/index.ts';
-import type { Caller } from '../../../src/daemon/handler.ts';
 import {
   type DaemonStatus,
   getStatus,

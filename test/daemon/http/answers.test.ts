@@ -1,7 +1,7 @@
 import { once } from 'node:events';
 import { Type } from 'typebox';
 import { describe, expect, test } from 'vitest';
-import { implement, RelayReply } from '../../../src/daemon/handler.ts';
+import { implement, RelayReply } from '../../../src/daemon/base/handler.ts';
 import { ApiError, type ErrorCode, type ErrorDetails } from '../../../src/shared/errors.ts';
 import { aListeningServer, anEndpoint, aServer, echo, gate, ping, statusesIn, Wire } from './http-fixture.ts';
 

@@ -1,7 +1,7 @@
 import { gzipSync } from 'node:zlib';
 import { Type } from 'typebox';
 import { describe, expect, test, vi } from 'vitest';
-import { implement } from '../../../src/daemon/handler.ts';
+import { implement } from '../../../src/daemon/base/handler.ts';
 import { parseJson } from '../../../src/daemon/http/json-body.ts';
 import { haveTooManyContainers } from '../../../src/shared/json-shape.ts';
 import { collectGarbage, usedBytes } from '../../support/collect-garbage.ts';

@@ -2,7 +2,7 @@ import { brotliCompressSync, deflateSync, gzipSync, zstdCompressSync } from 'nod
 import fc from 'fast-check';
 import { Type } from 'typebox';
 import { describe, expect, test } from 'vitest';
-import { implement } from '../../../src/daemon/handler.ts';
+import { implement } from '../../../src/daemon/base/handler.ts';
 import { parseJson } from '../../../src/daemon/http/json-body.ts';
 import { shapeFault, unbounded } from '../../../src/shared/json-shape.ts';
 import { pauseProcess } from '../../support/pause-process.ts';

@@ -1,9 +1,9 @@
 import { brotliDecompressSync, gunzipSync, zstdDecompressSync } from 'node:zlib';
 import { Type } from 'typebox';
 import { describe, expect, test } from 'vitest';
-import { implement, RelayReply } from '../../../src/daemon/handler.ts';
+import { implement, RelayReply } from '../../../src/daemon/base/handler.ts';
+import { withSecret } from '../../../src/daemon/base/replies.ts';
 import { acceptedEncoding, Compression } from '../../../src/daemon/http/compression.ts';
-import { withSecret } from '../../../src/daemon/replies.ts';
 import { aListeningServer, anEndpoint, aServer, Wire } from './http-fixture.ts';
 
 const decoders = { br: brotliDecompressSync, zstd: zstdDecompressSync, gzip: gunzipSync } as const;

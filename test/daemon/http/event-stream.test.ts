@@ -4,7 +4,7 @@ import type { ServerResponse } from 'node:http';
 import { connect, type Socket } from 'node:net';
 import { Type } from 'typebox';
 import { describe, expect, onTestFinished, test, vi } from 'vitest';
-import { implement, RelayReply, StreamReply } from '../../../src/daemon/handler.ts';
+import { implement, RelayReply, StreamReply } from '../../../src/daemon/base/handler.ts';
 import { type Cuttable, cutStalled, piecesOf } from '../../../src/daemon/http/event-stream.ts';
 import { ApiError } from '../../../src/shared/errors.ts';
 import { collectGarbage } from '../../support/collect-garbage.ts';

@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import { implement } from '../../../src/daemon/handler.ts';
+import { implement } from '../../../src/daemon/base/handler.ts';
 import { Overload } from '../../../src/daemon/http/protection/overload.ts';
 import type {
   FailedRequest,

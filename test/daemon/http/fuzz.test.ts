@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import { Type } from 'typebox';
 import { expect, test } from 'vitest';
-import { implement } from '../../../src/daemon/handler.ts';
+import { implement } from '../../../src/daemon/base/handler.ts';
 import { failures, isErrorCode } from '../../../src/shared/errors.ts';
 import { anEndpoint, aServer } from './http-fixture.ts';
 

@@ -1,7 +1,7 @@
 import { connect, type NetConnectOpts, type Socket } from 'node:net';
 import { Type } from 'typebox';
 import { onTestFinished } from 'vitest';
-import { type Caller, type Handler, implement, StreamReply } from '../../../src/daemon/handler.ts';
+import { type Caller, type Handler, implement, StreamReply } from '../../../src/daemon/base/handler.ts';
 import { createServer, type HttpServer } from '../../../src/daemon/http/server.ts';
 import type { FinishedRequest, HttpServerOptions } from '../../../src/daemon/http/server-options.ts';
 import { type Endpoint, endpoint, type ScopeName } from '../../../src/shared/contract/endpoint.ts';

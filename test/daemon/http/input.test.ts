@@ -1,6 +1,6 @@
 import { Type } from 'typebox';
 import { describe, expect, test } from 'vitest';
-import { implement } from '../../../src/daemon/handler.ts';
+import { implement } from '../../../src/daemon/base/handler.ts';
 import type { Endpoint } from '../../../src/shared/contract/endpoint.ts';
 import { OneLine } from '../../../src/shared/contract/vocabulary.ts';
 import { anEndpoint, aServer } from './http-fixture.ts';

@@ -1,7 +1,7 @@
 import { once } from 'node:events';
 import { Type } from 'typebox';
 import { describe, expect, test } from 'vitest';
-import { implement, type RelayReply, StreamReply } from '../../../src/daemon/handler.ts';
+import { implement, type RelayReply, StreamReply } from '../../../src/daemon/base/handler.ts';
 import { connectionsMaxFor, openFilesMax } from '../../../src/daemon/http/protection/limits.ts';
 import { ApiError } from '../../../src/shared/errors.ts';
 import { eventually } from '../../support/eventually.ts';

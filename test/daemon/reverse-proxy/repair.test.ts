@@ -2,6 +2,7 @@ import { access, mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, expect, test } from 'vitest';
+import { NetworkFailure, type World } from '../../../src/daemon/base/world.ts';
 import {
   caddyRoute,
   caddyRouteId,
@@ -13,7 +14,6 @@ import {
 import { applyToCaddy } from '../../../src/daemon/reverse-proxy/caddy-target.ts';
 import { nginxTarget } from '../../../src/daemon/reverse-proxy/nginx-target.ts';
 import { LocalChanges } from '../../../src/daemon/storage/local-changes.ts';
-import { NetworkFailure, type World } from '../../../src/daemon/world.ts';
 import { eventually } from '../../support/eventually.ts';
 import { type FakeWorld, fakeWorld } from '../../support/fake-world.ts';
 

@@ -1,7 +1,7 @@
 import type { Dispatcher } from 'undici';
 import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest';
+import type { OutgoingRequest } from '../../../src/daemon/base/world.ts';
 import { Exchange } from '../../../src/daemon/upstream/exchange.ts';
-import type { OutgoingRequest } from '../../../src/daemon/world.ts';
 
 const controller = { paused: false, abort: () => {}, pause: () => {}, resume: () => {} };
 const undici = controller as unknown as Dispatcher.DispatchController;

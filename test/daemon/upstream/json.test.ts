@@ -1,11 +1,11 @@
 import { describe, expect, test } from 'vitest';
+import type { IncomingAnswer } from '../../../src/daemon/base/world.ts';
 import { isTooDeep, nestingMax, parseObject } from '../../../src/daemon/upstream/json.ts';
 import { listModels } from '../../../src/daemon/upstream/list-models.ts';
 import { findLocalServers } from '../../../src/daemon/upstream/local-servers.ts';
 import { argumentsObject } from '../../../src/daemon/upstream/providers/conversation.ts';
 import { openAi } from '../../../src/daemon/upstream/providers/openai.ts';
 import { jsonOrText } from '../../../src/daemon/upstream/recordings/recorder.ts';
-import type { IncomingAnswer } from '../../../src/daemon/world.ts';
 
 const lists = (levels: number) => '['.repeat(levels) + ']'.repeat(levels);
 const objects = (levels: number) => `${'{"a":'.repeat(levels)}1${'}'.repeat(levels)}`;

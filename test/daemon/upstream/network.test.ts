@@ -1,8 +1,8 @@
 import { createHook } from 'node:async_hooks';
 import { gzipSync } from 'node:zlib';
 import { describe, expect, onTestFinished, test } from 'vitest';
+import type { IncomingBody, OutgoingRequest } from '../../../src/daemon/base/world.ts';
 import { createNetwork, type NetworkSettings } from '../../../src/daemon/upstream/network.ts';
-import type { IncomingBody, OutgoingRequest } from '../../../src/daemon/world.ts';
 import { pauseProcess } from '../../support/pause-process.ts';
 import { chunk, chunkedHead, lastChunk, startRawServer, wholeAnswer } from '../../support/raw-server.ts';
 

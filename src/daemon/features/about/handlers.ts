@@ -9,7 +9,7 @@ import {
   stopDaemon,
 } from '../../../shared/contract/daemon.ts';
 import { ApiError } from '../../../shared/errors.ts';
-import { implement, RelayReply } from '../../handler.ts';
+import { implement, RelayReply } from '../../base/handler.ts';
 
 /** A daemon that has not renewed its term for so long gets no more calls from a proxy, in milliseconds. */
 const overdueMs = 3000;

@@ -6,7 +6,7 @@ import type { NanoUsd } from '../../../shared/money.ts';
 import { subscriberNetwork, surroundingNetwork } from '../../../shared/network-address.ts';
 import { hintOf, makeSecret } from '../../../shared/secrets.ts';
 import { endOfDay, utcDay } from '../../../shared/time.ts';
-import type { AgentCaller } from '../../handler.ts';
+import type { AgentCaller } from '../../base/handler.ts';
 import type { AgentUse } from '../metering/index.ts';
 import { type Challenge, createChallenges } from './challenge.ts';
 import type { AgentRecord, AgentsStore } from './store.ts';

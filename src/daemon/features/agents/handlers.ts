@@ -9,8 +9,8 @@ import type { FreeTierView, KeyView } from '../../../shared/contract/keys.ts';
 import { ApiError } from '../../../shared/errors.ts';
 import { formatUsd, type NanoUsd } from '../../../shared/money.ts';
 import { isoTime } from '../../../shared/time.ts';
-import { type AgentCaller, type Handler, implement } from '../../handler.ts';
-import { withSecret } from '../../replies.ts';
+import { type AgentCaller, type Handler, implement } from '../../base/handler.ts';
+import { withSecret } from '../../base/replies.ts';
 import { noLimits, spendView } from '../keys/index.ts';
 import {
   type AgentUse,

@@ -1,6 +1,6 @@
 import { version } from '../../../shared/version.ts';
-import type { Log } from '../../log.ts';
-import { NetworkFailure, repeatedly, type World } from '../../world.ts';
+import type { Log } from '../../base/log.ts';
+import { NetworkFailure, repeatedly, type World } from '../../base/world.ts';
 import { signedHeaders } from './hook-signature.ts';
 import type { Hooks } from './hooks.ts';
 import type { AlertsStore, DeliveryRecord } from './store.ts';

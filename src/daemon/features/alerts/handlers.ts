@@ -8,7 +8,7 @@ import {
   testAlert,
 } from '../../../shared/contract/alerts.ts';
 import { pageSizeDefault } from '../../../shared/contract/vocabulary.ts';
-import { type Handler, implement, keyOrLogin, loginOf } from '../../handler.ts';
+import { type Handler, implement, keyOrLogin, loginOf } from '../../base/handler.ts';
 import { alertView, deliveryView, firingView } from './alert-view.ts';
 import type { Alerts } from './alerts.ts';
 

@@ -1,6 +1,6 @@
 import { ApiError } from '../../../shared/errors.ts';
 import { inputFault } from '../../../shared/input-faults.ts';
-import type { World } from '../../world.ts';
+import type { World } from '../../base/world.ts';
 import type { DataSealer } from '../vault/index.ts';
 import { createHookSecret } from './hook-signature.ts';
 import type { AlertHook, AlertRecord } from './store.ts';

@@ -10,7 +10,7 @@ import type { Body } from '../../../shared/contract/endpoint.ts';
 import { ApiError } from '../../../shared/errors.ts';
 import type { MakeId } from '../../../shared/ids.ts';
 import { inputFault, wellFormedMembers } from '../../../shared/input-faults.ts';
-import type { Caller } from '../../handler.ts';
+import type { Caller } from '../../base/handler.ts';
 import type { People } from '../profile/index.ts';
 import { candidateHandles, checkHandle } from './choose-handle.ts';
 import { checkTimes, timeAfter } from './cron.ts';

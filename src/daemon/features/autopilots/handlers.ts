@@ -19,7 +19,7 @@ import {
 import { pageSizeMax } from '../../../shared/contract/site.ts';
 import { formatUsd } from '../../../shared/money.ts';
 import { isoTime } from '../../../shared/time.ts';
-import { type Call, type Handler, implement, RelayReply } from '../../handler.ts';
+import { type Call, type Handler, implement, RelayReply } from '../../base/handler.ts';
 import type { Idempotency } from '../idempotency/index.ts';
 import type { KeyUse } from '../metering/index.ts';
 import { toReference } from '../profile/index.ts';

@@ -9,7 +9,7 @@ import {
   paymentOffersIn,
   proofOf,
 } from '../../../shared/payment-offers.ts';
-import type { AutopilotCaller, Caller } from '../../handler.ts';
+import type { AutopilotCaller, Caller } from '../../base/handler.ts';
 import { loadBolt11 } from '../lightning/index.ts';
 import type { PaymentRecord, PayRequest, SpendingLimits } from '../wallet/index.ts';
 import { allowsUrl, defaultPortOf } from './allowed-hosts.ts';

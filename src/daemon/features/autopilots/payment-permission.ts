@@ -1,6 +1,6 @@
 import type { AutopilotPolicy } from '../../../shared/contract/autopilots.ts';
 import { ApiError } from '../../../shared/errors.ts';
-import type { Caller } from '../../handler.ts';
+import type { Caller } from '../../base/handler.ts';
 import { coversHost } from './allowed-hosts.ts';
 import { toolsOf } from './http-tools.ts';
 import { modelSpendCapOf } from './spending-cap.ts';

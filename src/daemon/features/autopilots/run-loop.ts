@@ -4,7 +4,7 @@ import { ApiError } from '../../../shared/errors.ts';
 import type { MakeId } from '../../../shared/ids.ts';
 import { type JsonObject, parseObject } from '../../../shared/json-object.ts';
 import { parseUsd } from '../../../shared/money.ts';
-import type { Log } from '../../log.ts';
+import type { Log } from '../../base/log.ts';
 import type { RunUsage, ThreadRun } from '../threads/index.ts';
 import { functionTools, type HttpTools, toolsOf } from './http-tools.ts';
 import type { AutopilotRecord } from './store.ts';

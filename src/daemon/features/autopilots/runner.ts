@@ -7,7 +7,7 @@ import {
   credentialId,
   identified,
   type KeyPolicy,
-} from '../../handler.ts';
+} from '../../base/handler.ts';
 import { mayPay } from './payment-permission.ts';
 import { spendingPolicyOf } from './spending-cap.ts';
 import type { AutopilotRecord } from './store.ts';

@@ -1,9 +1,9 @@
 import { ApiError } from '../../../shared/errors.ts';
 import type { MakeId } from '../../../shared/ids.ts';
 import { isoTime } from '../../../shared/time.ts';
-import type { Changes } from '../../changes.ts';
-import type { Log } from '../../log.ts';
-import type { World } from '../../world.ts';
+import type { Changes } from '../../base/changes.ts';
+import type { Log } from '../../base/log.ts';
+import type { World } from '../../base/world.ts';
 import type { EventFeed } from '../events/index.ts';
 import type { AutopilotRuns } from './autopilot-runs.ts';
 import { timeAfter, timesUntil } from './cron.ts';

@@ -1,7 +1,7 @@
 import type { AutopilotPolicy } from '../../../shared/contract/autopilots.ts';
 import { inputFault } from '../../../shared/input-faults.ts';
 import { parseUsd } from '../../../shared/money.ts';
-import type { KeyLimits, KeyPolicy } from '../../handler.ts';
+import type { KeyLimits, KeyPolicy } from '../../base/handler.ts';
 
 type SpendCap = NonNullable<KeyLimits['spendCap']>;
 

@@ -2,7 +2,7 @@ import { type BackupEvent, createBackup } from '../../../shared/contract/backups
 import { ApiError } from '../../../shared/errors.ts';
 import { messageOf } from '../../../shared/message-of.ts';
 import { isoTime } from '../../../shared/time.ts';
-import { implement, StreamReply } from '../../handler.ts';
+import { implement, StreamReply } from '../../base/handler.ts';
 import type { BackupFile, BackupProgress, BackupRecord, BackupStore } from './backup-store.ts';
 
 interface BackupDependencies {

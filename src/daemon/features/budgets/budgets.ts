@@ -8,9 +8,9 @@ import { Mutex } from '../../../shared/mutex.ts';
 import { notFound } from '../../../shared/not-found.ts';
 import { RecentMap } from '../../../shared/recent-map.ts';
 import { startOfPeriod } from '../../../shared/spend-periods.ts';
-import type { Changes } from '../../changes.ts';
-import type { KeyOrLogin, LoginCaller } from '../../handler.ts';
-import { repeatedly, type World } from '../../world.ts';
+import type { Changes } from '../../base/changes.ts';
+import type { KeyOrLogin, LoginCaller } from '../../base/handler.ts';
+import { repeatedly, type World } from '../../base/world.ts';
 import type { EventFeed } from '../events/index.ts';
 import {
   type Admission,

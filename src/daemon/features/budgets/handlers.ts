@@ -1,5 +1,5 @@
 import { deleteBudget, getBudget, listBudgets, putBudget } from '../../../shared/contract/budgets.ts';
-import { type Handler, implement, keyOrLogin, loginOf } from '../../handler.ts';
+import { type Handler, implement, keyOrLogin, loginOf } from '../../base/handler.ts';
 import { budgetView } from './budget-view.ts';
 import type { SpendingBudgets } from './budgets.ts';
 

@@ -1,7 +1,7 @@
 import type { CacheMode } from '../../../shared/contract/key-defaults.ts';
 import { hasSecret } from '../../../shared/masking/mask-json.ts';
-import type { Log } from '../../log.ts';
-import type { World } from '../../world.ts';
+import type { Log } from '../../base/log.ts';
+import type { World } from '../../base/world.ts';
 import { fingerprintOf } from '../idempotency/index.ts';
 import type {
   CachedRoute,

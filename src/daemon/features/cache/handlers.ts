@@ -1,5 +1,5 @@
 import { clearCache, getCache } from '../../../shared/contract/cache.ts';
-import { type Handler, implement, type KeyOrLogin, keyOrLogin } from '../../handler.ts';
+import { type Handler, implement, type KeyOrLogin, keyOrLogin } from '../../base/handler.ts';
 import { managedWorkspace, type Workspaces } from '../workspaces/index.ts';
 import type { CacheSettings } from './caching-router.ts';
 import type { CacheStore } from './store.ts';

@@ -1,6 +1,6 @@
 import { loopTurns } from '../../../shared/async/loop-turns.ts';
 import type { NanoUsd } from '../../../shared/money.ts';
-import { credentialId } from '../../handler.ts';
+import { credentialId } from '../../base/handler.ts';
 import { matchesPattern } from '../catalog/index.ts';
 import {
   type CallTrace,

@@ -1,5 +1,5 @@
 import type { JsonObject } from '../../../shared/json-object.ts';
-import { RelayReply } from '../../handler.ts';
+import { RelayReply } from '../../base/handler.ts';
 import type { SlotAnswer } from '../idempotency/index.ts';
 import type { CallDeps } from './call-deps.ts';
 import type { ModelCall } from './call-observer.ts';

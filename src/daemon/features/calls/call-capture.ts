@@ -1,5 +1,5 @@
 import type { CallLabels } from '../../../shared/call-labels.ts';
-import type { Identified } from '../../handler.ts';
+import type { Identified } from '../../base/handler.ts';
 import type { AttemptsCapture } from '../upstreams/upstream.ts';
 import type { ModelCall } from './call-observer.ts';
 

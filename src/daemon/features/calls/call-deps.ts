@@ -1,6 +1,6 @@
 import type { MakeId } from '../../../shared/ids.ts';
-import type { Log } from '../../log.ts';
-import type { World } from '../../world.ts';
+import type { Log } from '../../base/log.ts';
+import type { World } from '../../base/world.ts';
 import type { Admission, FreeTierSettings, MeteringStore } from '../metering/index.ts';
 import type { PaidCalls } from '../payment-required/index.ts';
 import type { Router } from '../routing/index.ts';

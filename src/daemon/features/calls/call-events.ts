@@ -1,5 +1,5 @@
 import { formatUsd } from '../../../shared/money.ts';
-import { credentialId } from '../../handler.ts';
+import { credentialId } from '../../base/handler.ts';
 import type { EventFeed } from '../events/index.ts';
 import type { CallObserver, ModelCall } from './call-observer.ts';
 import { limitHit } from './key-policy.ts';

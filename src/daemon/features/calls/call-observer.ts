@@ -1,6 +1,6 @@
 import type { CallLabels } from '../../../shared/call-labels.ts';
 import type { NanoUsd, Tokens } from '../../../shared/money.ts';
-import type { Identified } from '../../handler.ts';
+import type { Identified } from '../../base/handler.ts';
 import type { UsageRecord } from '../metering/index.ts';
 import type { PayableRequest } from '../payment-required/index.ts';
 import type { Inference } from '../upstreams/neutral.ts';

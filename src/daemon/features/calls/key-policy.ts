@@ -3,7 +3,7 @@ import type { ActionName } from '../../../shared/contract/key-limits.ts';
 import { decisionPaths } from '../../../shared/decision-paths.ts';
 import { ApiError } from '../../../shared/errors.ts';
 import { invalid } from '../../../shared/invalid-request.ts';
-import type { Identified, KeyDefaults, KeyPolicy } from '../../handler.ts';
+import type { Identified, KeyDefaults, KeyPolicy } from '../../base/handler.ts';
 import type { RouteCaps } from '../routing/index.ts';
 import type { ModelCall } from './call-observer.ts';
 import { modelOfTool, uncountedFee } from './pricing/provider-extras.ts';

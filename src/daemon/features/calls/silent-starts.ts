@@ -1,5 +1,5 @@
 import { type Listed, TransientList } from '../../../shared/transient.ts';
-import type { World } from '../../world.ts';
+import type { World } from '../../base/world.ts';
 
 /** One check for all calls; how much later than due a call is found to be silent, in milliseconds. */
 const checkEveryMs = 500;

@@ -1,5 +1,5 @@
 import { asApiError } from '../../../shared/errors.ts';
-import { StreamReply } from '../../handler.ts';
+import { StreamReply } from '../../base/handler.ts';
 import type { Route } from '../routing/index.ts';
 import { relayStream, type StreamFormat } from './answer-call.ts';
 import { headerText } from './answered-call.ts';

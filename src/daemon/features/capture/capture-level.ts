@@ -1,6 +1,6 @@
 import { type CaptureLevel, captureLevels, lesserLevel } from '../../../shared/capture-levels.ts';
-import type { Changes } from '../../changes.ts';
-import type { Identified, KeyPolicy } from '../../handler.ts';
+import type { Changes } from '../../base/changes.ts';
+import type { Identified, KeyPolicy } from '../../base/handler.ts';
 
 export interface CaptureSettings {
   /** The most that is kept. */

@@ -1,8 +1,8 @@
 import type { CaptureLevel } from '../../../shared/capture-levels.ts';
 import { keptHeadersIn } from '../../../shared/masking/mask-headers.ts';
 import { RecentMap } from '../../../shared/recent-map.ts';
-import { type Caller, credentialId, type Identified } from '../../handler.ts';
-import type { World } from '../../world.ts';
+import { type Caller, credentialId, type Identified } from '../../base/handler.ts';
+import type { World } from '../../base/world.ts';
 import type { CallCapture, CapturedRequest, Captures, ModelCall } from '../calls/index.ts';
 import { type CaptureSettings, captureLevel, type WorkspaceLevels } from './capture-level.ts';
 import { CapturedCall } from './captured-call.ts';

@@ -22,7 +22,7 @@ import {
   keyOrLogin,
   type LoginCaller,
   loginOf,
-} from '../../handler.ts';
+} from '../../base/handler.ts';
 import { timeBound } from '../metering/index.ts';
 import type { CaptureSettings, LevelSource } from './capture-level.ts';
 import type { CallContent, Composition, ContentPage, ContentStore, ContentText } from './store.ts';

@@ -1,7 +1,7 @@
 import { ApiError } from '../../../shared/errors.ts';
 import { ownValue } from '../../../shared/json-object.ts';
 import { RecentMap } from '../../../shared/recent-map.ts';
-import type { World } from '../../world.ts';
+import type { World } from '../../base/world.ts';
 import { type AliasTarget, modelsInOrder, modelsOf } from './alias.ts';
 import { AliasIndex } from './alias-index.ts';
 import { buildOffer, settledPrices } from './build-offer.ts';

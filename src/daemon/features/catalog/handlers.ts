@@ -2,8 +2,8 @@ import { getModel, listModels, type ModelEntry, refreshModels } from '../../../s
 import { listRates } from '../../../shared/contract/rates.ts';
 import { ApiError } from '../../../shared/errors.ts';
 import { unixSeconds } from '../../../shared/time.ts';
-import { type Caller, type Handler, implement, type KeyOrLogin, RelayReply } from '../../handler.ts';
-import type { World } from '../../world.ts';
+import { type Caller, type Handler, implement, type KeyOrLogin, RelayReply } from '../../base/handler.ts';
+import type { World } from '../../base/world.ts';
 import { anthropicModelsPage, speaksAnthropic, toAnthropicModel } from './anthropic-models.ts';
 import type { Catalog } from './catalog.ts';
 import type { createModelListings } from './listing.ts';

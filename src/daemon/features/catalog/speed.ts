@@ -1,5 +1,5 @@
 import { RecentMap } from '../../../shared/recent-map.ts';
-import type { World } from '../../world.ts';
+import type { World } from '../../base/world.ts';
 
 /** Measurements of one model at one provider over the last hour; null where there are none. */
 export interface SpeedNumbers {

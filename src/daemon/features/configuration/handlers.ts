@@ -4,7 +4,7 @@ import {
   type ReloadReport,
   reloadConfiguration,
 } from '../../../shared/contract/configuration.ts';
-import { implement } from '../../handler.ts';
+import { implement } from '../../base/handler.ts';
 
 interface ConfigurationDependencies {
   describe(): Promise<ConfigurationView>;

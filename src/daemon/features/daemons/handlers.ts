@@ -2,7 +2,7 @@ import { type Daemon, listDaemons, removeDaemon } from '../../../shared/contract
 import { ApiError } from '../../../shared/errors.ts';
 import { notFound } from '../../../shared/not-found.ts';
 import { isoTime } from '../../../shared/time.ts';
-import { implement } from '../../handler.ts';
+import { implement } from '../../base/handler.ts';
 import type { DaemonRecord, DaemonsStore } from './store.ts';
 
 interface DaemonHandlersDeps {

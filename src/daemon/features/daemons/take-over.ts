@@ -1,4 +1,4 @@
-import type { Log } from '../../log.ts';
+import type { Log } from '../../base/log.ts';
 import { nextChange } from './leading.ts';
 import type { Members } from './members.ts';
 import type { DaemonsStore } from './store.ts';

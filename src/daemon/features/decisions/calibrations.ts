@@ -1,4 +1,4 @@
-import type { Changes } from '../../changes.ts';
+import type { Changes } from '../../base/changes.ts';
 import type { SourceAnswer } from './decision-source.ts';
 import { atTemperature } from './distribution.ts';
 import type { Question, QuestionAnswer } from './question.ts';

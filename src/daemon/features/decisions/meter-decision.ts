@@ -1,8 +1,8 @@
 import type { CallLabels } from '../../../shared/call-labels.ts';
 import { type ApiError, asApiError } from '../../../shared/errors.ts';
 import { noCost } from '../../../shared/money.ts';
-import { credentialId, type Identified } from '../../handler.ts';
-import type { World } from '../../world.ts';
+import { credentialId, type Identified } from '../../base/handler.ts';
+import type { World } from '../../base/world.ts';
 import {
   type CallCapture,
   type CallObserver,

@@ -2,7 +2,7 @@ import { ApiError } from '../../../shared/errors.ts';
 import type { Json } from '../../../shared/invalid-request.ts';
 import { type Cost, costOf, noCost, type Tokens } from '../../../shared/money.ts';
 import { RecentMap } from '../../../shared/recent-map.ts';
-import type { World } from '../../world.ts';
+import type { World } from '../../base/world.ts';
 import { noTokens } from '../calls/index.ts';
 import type { Offer } from '../catalog/index.ts';
 import type { ProviderRoute, Router } from '../routing/index.ts';

@@ -1,5 +1,5 @@
 import { ApiError } from '../../../shared/errors.ts';
-import type { Caller } from '../../handler.ts';
+import type { Caller } from '../../base/handler.ts';
 import { capsOf, policyOf } from '../calls/index.ts';
 import { matchesPattern } from '../catalog/index.ts';
 import type { ProviderRoute, Router } from '../routing/index.ts';

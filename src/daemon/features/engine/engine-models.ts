@@ -3,7 +3,7 @@ import { inputFault } from '../../../shared/input-faults.ts';
 import { Mutex } from '../../../shared/mutex.ts';
 import { notFound } from '../../../shared/not-found.ts';
 import { trimBoth } from '../../../shared/trim-text.ts';
-import type { World } from '../../world.ts';
+import type { World } from '../../base/world.ts';
 import { UpstreamFailure } from '../upstreams/upstream.ts';
 import type { ModelRunner, RunningModel } from './model-runner.ts';
 

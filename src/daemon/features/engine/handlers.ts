@@ -8,7 +8,7 @@ import {
 import { localModelsProvider } from '../../../shared/engine-library.ts';
 import { wellFormedMembers } from '../../../shared/input-faults.ts';
 import { isoTime } from '../../../shared/time.ts';
-import { type Handler, implement } from '../../handler.ts';
+import { type Handler, implement } from '../../base/handler.ts';
 import { type EngineModels, libraryMissing, type OpenModel } from './engine-models.ts';
 
 /** The endpoints of the host's owner for the embedded engine. */

@@ -1,6 +1,6 @@
 import { formatUsd, parseUsd } from '../../../shared/money.ts';
 import { RecentMap } from '../../../shared/recent-map.ts';
-import type { World } from '../../world.ts';
+import type { World } from '../../base/world.ts';
 import type { FeedEvent } from './follower.ts';
 
 /** Running calls of which the state is kept for a reader. */

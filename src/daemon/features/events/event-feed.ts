@@ -1,5 +1,5 @@
 import { whenAnyAborted } from '../../../shared/when-aborted.ts';
-import { repeatedly, type World } from '../../world.ts';
+import { repeatedly, type World } from '../../base/world.ts';
 import { type FeedEvent, Follower } from './follower.ts';
 import type { EventRecord, EventsStore, NewEvent } from './store.ts';
 

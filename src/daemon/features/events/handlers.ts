@@ -1,7 +1,7 @@
 import { type EventView, streamEvents } from '../../../shared/contract/events.ts';
 import { isoTime } from '../../../shared/time.ts';
-import { type ActingUser, actingUser, implement, keyOrLogin, StreamReply } from '../../handler.ts';
-import type { World } from '../../world.ts';
+import { type ActingUser, actingUser, implement, keyOrLogin, StreamReply } from '../../base/handler.ts';
+import type { World } from '../../base/world.ts';
 import { resumedAfter, rowEvent } from '../row-streams/index.ts';
 import { digested } from './call-digest.ts';
 import type { EventFeed } from './event-feed.ts';

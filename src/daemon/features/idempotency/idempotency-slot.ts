@@ -1,4 +1,4 @@
-import type { RelayReply } from '../../handler.ts';
+import type { RelayReply } from '../../base/handler.ts';
 import type { KeyClaim, SlotAnswer, StoredAnswer } from './store.ts';
 
 /** Longer answers are returned but not stored, in bytes. */

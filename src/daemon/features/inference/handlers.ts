@@ -19,7 +19,7 @@ import {
   implement,
   type RelayReply,
   type StreamReply,
-} from '../../handler.ts';
+} from '../../base/handler.ts';
 import type { Idempotency, IdempotencySlot, OnceCall } from '../idempotency/index.ts';
 import type { PayableRequest } from '../payment-required/index.ts';
 import type { Background } from './lifecycles/background/background.ts';

@@ -1,7 +1,7 @@
 import { Mutex } from '../../../shared/mutex.ts';
-import type { Changes } from '../../changes.ts';
-import type { KeyDefaults, KeyLimits, KeyPolicy } from '../../handler.ts';
-import type { World } from '../../world.ts';
+import type { Changes } from '../../base/changes.ts';
+import type { KeyDefaults, KeyLimits, KeyPolicy } from '../../base/handler.ts';
+import type { World } from '../../base/world.ts';
 import type { KeyRecord, KeysStore } from './store.ts';
 
 /** Maximum sleep of the watch, since the wall clock may be set meanwhile. */

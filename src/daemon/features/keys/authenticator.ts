@@ -2,7 +2,7 @@ import { hash } from 'node:crypto';
 import { ApiError } from '../../../shared/errors.ts';
 import { RecentMap } from '../../../shared/recent-map.ts';
 import { parseSecret } from '../../../shared/secrets.ts';
-import type { Changes } from '../../changes.ts';
+import type { Changes } from '../../base/changes.ts';
 import {
   type AgentCaller,
   type AnonymousCaller,
@@ -11,8 +11,8 @@ import {
   KeyRefused,
   type LoginCaller,
   type TokenCaller,
-} from '../../handler.ts';
-import { repeatedly, type World } from '../../world.ts';
+} from '../../base/handler.ts';
+import { repeatedly, type World } from '../../base/world.ts';
 import type { TokenRecord, TokensStore } from '../tokens/index.ts';
 import type { WorkspacesStore } from '../workspaces/index.ts';
 import { type ActiveKeys, createActiveKeys, expiredKeyOf, expiryOf } from './active-keys.ts';

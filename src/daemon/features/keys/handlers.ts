@@ -8,8 +8,8 @@ import {
   revokeKey,
   showKey,
 } from '../../../shared/contract/keys.ts';
-import { type AgentCaller, implement, keyOrLogin } from '../../handler.ts';
-import { pageOf, withSecret } from '../../replies.ts';
+import { type AgentCaller, implement, keyOrLogin } from '../../base/handler.ts';
+import { pageOf, withSecret } from '../../base/replies.ts';
 import type { KeySettings } from './key-settings.ts';
 import { spendView, toKey } from './key-view.ts';
 import type { Keys } from './keys.ts';

@@ -1,4 +1,4 @@
-import type { LoginCaller } from '../../handler.ts';
+import type { LoginCaller } from '../../base/handler.ts';
 import type { LoginRecord } from '../workspaces/index.ts';
 
 interface IdleLoginsDeps {

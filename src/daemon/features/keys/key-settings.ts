@@ -1,7 +1,7 @@
 import type { KeyDefaultsChange } from '../../../shared/contract/key-defaults.ts';
 import type { LimitsChange } from '../../../shared/contract/key-limits.ts';
 import { ApiError } from '../../../shared/errors.ts';
-import type { KeyDefaults, KeyLimits, KeyOrLogin } from '../../handler.ts';
+import type { KeyDefaults, KeyLimits, KeyOrLogin } from '../../base/handler.ts';
 import type { Admission } from '../metering/index.ts';
 import type { Workspaces } from '../workspaces/index.ts';
 import { noSuchKey } from './keys.ts';

@@ -1,4 +1,4 @@
-import { repeatedly, type World } from '../../world.ts';
+import { repeatedly, type World } from '../../base/world.ts';
 import type { TokensStore } from '../tokens/index.ts';
 import type { WorkspacesStore } from '../workspaces/index.ts';
 import type { KeysStore } from './store.ts';

@@ -6,7 +6,7 @@ import type { Limits, LimitsChange } from '../../../shared/contract/key-limits.t
 import { inputFault, wellFormed } from '../../../shared/input-faults.ts';
 import { formatUsd, type NanoUsd, parseUsd } from '../../../shared/money.ts';
 import { isoTime, parseTime } from '../../../shared/time.ts';
-import type { KeyDefaults, KeyLimits } from '../../handler.ts';
+import type { KeyDefaults, KeyLimits } from '../../base/handler.ts';
 
 const noLimits: KeyLimits = {
   spendCap: null,

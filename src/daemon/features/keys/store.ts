@@ -1,6 +1,6 @@
 import type { ScopeName } from '../../../shared/contract/endpoint.ts';
 import type { ActionName } from '../../../shared/contract/key-limits.ts';
-import type { KeyDefaults, KeyLimits } from '../../handler.ts';
+import type { KeyDefaults, KeyLimits } from '../../base/handler.ts';
 
 /** A stored API key, without its secret. */
 export interface KeyRecord {

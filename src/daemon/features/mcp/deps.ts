@@ -1,6 +1,6 @@
 import type { TSchema } from 'typebox';
-import type { Log } from '../../log.ts';
-import type { World } from '../../world.ts';
+import type { Log } from '../../base/log.ts';
+import type { World } from '../../base/world.ts';
 import type { InnerCalls } from './inner-call.ts';
 
 export interface McpDeps {

@@ -1,5 +1,5 @@
 import { callMcp } from '../../../shared/contract/mcp.ts';
-import { implement } from '../../handler.ts';
+import { implement } from '../../base/handler.ts';
 import type { McpDeps } from './deps.ts';
 
 export type { InnerCalls } from './inner-call.ts';

@@ -1,5 +1,5 @@
 import type { Endpoint, Input, Result } from '../../../shared/contract/endpoint.ts';
-import { type Caller, RelayReply, StreamReply } from '../../handler.ts';
+import { type Caller, RelayReply, StreamReply } from '../../base/handler.ts';
 
 /** The sender of the message on whose behalf a call is made. */
 export interface Sender {

@@ -7,7 +7,7 @@ import {
   specTypeSchemas,
   WebStandardStreamableHTTPServerTransport,
 } from '@modelcontextprotocol/server';
-import { actingUser, RelayReply, StreamReply } from '../../handler.ts';
+import { actingUser, RelayReply, StreamReply } from '../../base/handler.ts';
 import type { McpDeps } from './deps.ts';
 import { askFor, type Sender } from './inner-call.ts';
 import { resourcesFor, serverFor } from './server.ts';

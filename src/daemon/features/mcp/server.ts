@@ -13,7 +13,7 @@ import { listUsage } from '../../../shared/contract/usage.ts';
 import { ApiError } from '../../../shared/errors.ts';
 import { utcDay } from '../../../shared/time.ts';
 import { version } from '../../../shared/version.ts';
-import type { World } from '../../world.ts';
+import type { World } from '../../base/world.ts';
 import type { McpDeps } from './deps.ts';
 import { type Ask, askFor, type Sender } from './inner-call.ts';
 import type { Tool, ToolAnswer } from './tool.ts';

@@ -1,7 +1,7 @@
 import { ApiError } from '../../../shared/errors.ts';
 import type { NanoUsd } from '../../../shared/money.ts';
-import type { KeyPolicy } from '../../handler.ts';
-import type { World } from '../../world.ts';
+import type { KeyPolicy } from '../../base/handler.ts';
+import type { World } from '../../base/world.ts';
 import type { AgentTerms } from './agent-allowances.ts';
 import { BudgetRules, type BudgetSubject } from './budget-rules.ts';
 import { type Fit, fitWithin } from './fit.ts';

@@ -2,7 +2,7 @@ import type { MakeId } from '../../../shared/ids.ts';
 import { inputFault, wellFormed } from '../../../shared/input-faults.ts';
 import { type NanoUsd, parseUsd } from '../../../shared/money.ts';
 import { notFound } from '../../../shared/not-found.ts';
-import type { LoginCaller } from '../../handler.ts';
+import type { LoginCaller } from '../../base/handler.ts';
 import type { Admission } from './admission.ts';
 import type { AccountRecord, GrantRecord, LedgerStore } from './ledger-store.ts';
 

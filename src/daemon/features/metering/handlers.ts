@@ -8,7 +8,7 @@ import {
 } from '../../../shared/contract/usage.ts';
 import { formatUsd } from '../../../shared/money.ts';
 import { isoTime } from '../../../shared/time.ts';
-import { identified, implement, loginOf } from '../../handler.ts';
+import { identified, implement, loginOf } from '../../base/handler.ts';
 import type { Credit, LedgerCheck } from './credit.ts';
 import { bucketsView, latencyViews, seriesView } from './series-view.ts';
 import type { UsageGroup } from './store.ts';

@@ -1,7 +1,7 @@
 import type { NanoUsd } from '../../../shared/money.ts';
 import { type Listed, TransientList } from '../../../shared/transient.ts';
-import type { KeyPolicy } from '../../handler.ts';
-import type { World } from '../../world.ts';
+import type { KeyPolicy } from '../../base/handler.ts';
+import type { World } from '../../base/world.ts';
 import { type Admission, type AdmissionDeps, type Hold, requireWritable } from './admission.ts';
 import type { AdmissionStore, WatchedTotal } from './admission-store.ts';
 import type { BudgetRules } from './budget-rules.ts';

@@ -1,5 +1,5 @@
 import type { NanoUsd } from '../../../shared/money.ts';
-import type { KeyLimits } from '../../handler.ts';
+import type { KeyLimits } from '../../base/handler.ts';
 import { marksOf } from './budget-rules.ts';
 import type { BudgetRule } from './rules/budget-rule.ts';
 

@@ -8,7 +8,7 @@ import {
   localDay,
   startOfLocalDay,
 } from '../../../shared/time-zones.ts';
-import type { Identified } from '../../handler.ts';
+import type { Identified } from '../../base/handler.ts';
 import type {
   LatencyFilter,
   LatencyGroup,

@@ -1,6 +1,6 @@
 import { getMetrics } from '../../../shared/contract/metrics.ts';
 import { ApiError } from '../../../shared/errors.ts';
-import { type Call, type Caller, implement } from '../../handler.ts';
+import { type Call, type Caller, implement } from '../../base/handler.ts';
 import type { Family } from './families.ts';
 
 export interface MetricsDeps {

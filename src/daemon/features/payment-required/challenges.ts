@@ -1,8 +1,8 @@
 import { ApiError } from '../../../shared/errors.ts';
 import type { NanoUsd } from '../../../shared/money.ts';
-import { credentialId, type Identified } from '../../handler.ts';
-import type { Log } from '../../log.ts';
-import type { World } from '../../world.ts';
+import { credentialId, type Identified } from '../../base/handler.ts';
+import type { Log } from '../../base/log.ts';
+import type { World } from '../../base/world.ts';
 import { type LightningBackend, loadBolt11 } from '../lightning/index.ts';
 import { type Invoices, requesterOf, type WalletRecord } from '../wallet/index.ts';
 import { callExpirySeconds, canCommit, newChallengeId } from './offer.ts';

@@ -1,7 +1,7 @@
 import { inputFault } from '../../../shared/input-faults.ts';
 import { parseUsd } from '../../../shared/money.ts';
 import { notFound } from '../../../shared/not-found.ts';
-import { type World, within } from '../../world.ts';
+import { type World, within } from '../../base/world.ts';
 import type { Challenges, Payer } from './challenges.ts';
 import type { PaidCalls } from './paid-calls.ts';
 import { msatFor } from './rates.ts';

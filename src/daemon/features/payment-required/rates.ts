@@ -1,7 +1,7 @@
 import { isObject } from '../../../shared/json-object.ts';
 import { formatUsd, type NanoUsd, parseUsd } from '../../../shared/money.ts';
-import type { Log } from '../../log.ts';
-import type { World } from '../../world.ts';
+import type { Log } from '../../base/log.ts';
+import type { World } from '../../base/world.ts';
 import type { Rate } from './store.ts';
 
 /** A reload changes the members. */

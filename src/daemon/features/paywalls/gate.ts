@@ -3,8 +3,8 @@ import { ApiError } from '../../../shared/errors.ts';
 import { subscriberNetwork } from '../../../shared/network-address.ts';
 import { utcDay } from '../../../shared/time.ts';
 import { trimEnd } from '../../../shared/trim-text.ts';
-import type { Log } from '../../log.ts';
-import type { World } from '../../world.ts';
+import type { Log } from '../../base/log.ts';
+import type { World } from '../../base/world.ts';
 import { VaultClosed } from '../vault/index.ts';
 import { challengeOf, chargeCredential, chargedRequest, chargeProblem, receiptOf } from './charges.ts';
 import {

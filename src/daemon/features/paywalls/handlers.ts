@@ -10,8 +10,8 @@ import {
 import { pageSizeMax } from '../../../shared/contract/site.ts';
 import { ApiError } from '../../../shared/errors.ts';
 import { isoTime } from '../../../shared/time.ts';
-import { type Handler, implement } from '../../handler.ts';
-import { withSecret } from '../../replies.ts';
+import { type Handler, implement } from '../../base/handler.ts';
+import { withSecret } from '../../base/replies.ts';
 import { type Idempotency, onceSealed } from '../idempotency/index.ts';
 import { exportPaywalls } from './export.ts';
 import type { Paywalls } from './paywalls.ts';

@@ -4,7 +4,7 @@ import { ApiError } from '../../../shared/errors.ts';
 import type { MakeId } from '../../../shared/ids.ts';
 import { inputFault, wellFormedMembers } from '../../../shared/input-faults.ts';
 import { ownValue } from '../../../shared/json-object.ts';
-import { actingUser, type Caller } from '../../handler.ts';
+import { actingUser, type Caller } from '../../base/handler.ts';
 import type { EventFeed, NewEvent } from '../events/index.ts';
 import type { People } from '../profile/index.ts';
 import type { DataSealer } from '../vault/index.ts';

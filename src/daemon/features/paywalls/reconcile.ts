@@ -1,9 +1,9 @@
 import type { PaywallProxy } from '../../../shared/contract/paywalls.ts';
 import { messageOf } from '../../../shared/message-of.ts';
 import { isoTime } from '../../../shared/time.ts';
-import type { Changes } from '../../changes.ts';
-import type { Log } from '../../log.ts';
-import { repeatedly, type World, within } from '../../world.ts';
+import type { Changes } from '../../base/changes.ts';
+import type { Log } from '../../base/log.ts';
+import { repeatedly, type World, within } from '../../base/world.ts';
 import { RouteTable } from './routes.ts';
 import type { PaywallRecord, PaywallsStore } from './store.ts';
 

@@ -1,5 +1,5 @@
 import { orAborted, whenAborted } from '../../../shared/when-aborted.ts';
-import { timeLimit, type World } from '../../world.ts';
+import { timeLimit, type World } from '../../base/world.ts';
 import {
   type DecisionRequest,
   type Question,

@@ -1,6 +1,6 @@
 import { ApiError } from '../../../shared/errors.ts';
 import { noCost } from '../../../shared/money.ts';
-import { timeLimit, type World } from '../../world.ts';
+import { timeLimit, type World } from '../../base/world.ts';
 import {
   type AskOptions,
   type DecisionRequest,

@@ -9,7 +9,7 @@ import {
   putPeer,
 } from '../../../shared/contract/peers.ts';
 import { isoTime } from '../../../shared/time.ts';
-import { type Handler, implement, loginOf } from '../../handler.ts';
+import { type Handler, implement, loginOf } from '../../base/handler.ts';
 import type { PeerState } from './peer-state.ts';
 import type { Peers } from './peers.ts';
 

@@ -1,5 +1,5 @@
 import { createHash } from 'node:crypto';
-import type { World } from '../../world.ts';
+import type { World } from '../../base/world.ts';
 import type { EventFeed } from '../events/index.ts';
 import type { Vault } from '../vault/index.ts';
 import { askPeer, type PeerOutcome } from './ask-peer.ts';

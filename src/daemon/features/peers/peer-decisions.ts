@@ -1,4 +1,4 @@
-import { type World, within } from '../../world.ts';
+import { type World, within } from '../../base/world.ts';
 import type {
   DecisionRequest,
   DecisionSource,

@@ -1,4 +1,4 @@
-import { timeLimit, type World } from '../../world.ts';
+import { timeLimit, type World } from '../../base/world.ts';
 import { type AskPeerDeps, faultOf } from './ask-peer.ts';
 import type { PeerClient } from './client.ts';
 import type { PeerState } from './peer-state.ts';

@@ -8,7 +8,7 @@ import {
 } from '../../../shared/contract/profile.ts';
 import { pageSizeMax } from '../../../shared/contract/site.ts';
 import { isoTime } from '../../../shared/time.ts';
-import { type Caller, type Handler, implement } from '../../handler.ts';
+import { type Caller, type Handler, implement } from '../../base/handler.ts';
 import type { ProfileFeature } from './profile.ts';
 import type { PersonRecord } from './store.ts';
 

@@ -1,6 +1,6 @@
 import type { UserReference } from '../../../shared/contract/site.ts';
 import { ApiError } from '../../../shared/errors.ts';
-import { actingUser, type Caller } from '../../handler.ts';
+import { actingUser, type Caller } from '../../base/handler.ts';
 import type { PersonRecord, ProfileStore } from './store.ts';
 
 /** Finds the people of the site API. */

@@ -6,7 +6,7 @@ import {
   putProviderKey,
 } from '../../../shared/contract/provider-keys.ts';
 import { isoTime } from '../../../shared/time.ts';
-import { implement, keyOrLogin } from '../../handler.ts';
+import { implement, keyOrLogin } from '../../base/handler.ts';
 import type { ProviderKeys } from './provider-keys.ts';
 import type { ProviderKeyRecord } from './store.ts';
 

@@ -1,6 +1,6 @@
 import { RecentMap } from '../../../shared/recent-map.ts';
-import type { Changes } from '../../changes.ts';
-import { repeatedly, type World } from '../../world.ts';
+import type { Changes } from '../../base/changes.ts';
+import { repeatedly, type World } from '../../base/world.ts';
 import type { Vault } from '../vault/index.ts';
 import type { ProviderKeysStore } from './store.ts';
 

@@ -3,8 +3,8 @@ import type { ProviderKeyCheck } from '../../../shared/contract/provider-keys.ts
 import { ApiError } from '../../../shared/errors.ts';
 import { inWords } from '../../../shared/in-words.ts';
 import { type KnownProvider, knownProviders, providerFacts } from '../../../shared/known-providers.ts';
-import type { KeyOrLogin } from '../../handler.ts';
-import type { World } from '../../world.ts';
+import type { KeyOrLogin } from '../../base/handler.ts';
+import type { World } from '../../base/world.ts';
 import type { Vault } from '../vault/index.ts';
 import { managedWorkspace, type Workspaces } from '../workspaces/index.ts';
 import { type KeyUse, secretName } from './key-use.ts';

@@ -2,7 +2,7 @@ import { createHash } from 'node:crypto';
 import { getAsset, getHome, getLoginPage, getReference } from '../../../shared/contract/reference.ts';
 import { ApiError } from '../../../shared/errors.ts';
 import { version } from '../../../shared/version.ts';
-import { implement, RelayReply } from '../../handler.ts';
+import { implement, RelayReply } from '../../base/handler.ts';
 import type { Description } from './document.ts';
 
 export interface ReferenceDeps {

@@ -1,5 +1,5 @@
 import { RecentMap } from '../../../shared/recent-map.ts';
-import type { World } from '../../world.ts';
+import type { World } from '../../base/world.ts';
 import type { UpstreamFailure, UpstreamFailureKind } from '../upstreams/upstream.ts';
 
 /** An account at a provider and one model there, whose health is tracked. */

@@ -1,5 +1,5 @@
 import { ApiError } from '../../../shared/errors.ts';
-import { NetworkFailure, type World } from '../../world.ts';
+import { NetworkFailure, type World } from '../../base/world.ts';
 import type { SpeedMeter } from '../catalog/index.ts';
 import type { CallFormat, Wire } from '../upstreams/neutral.ts';
 import { type Upstream, type UpstreamAnswer, UpstreamFailure } from '../upstreams/upstream.ts';

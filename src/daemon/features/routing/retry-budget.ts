@@ -1,4 +1,4 @@
-import type { World } from '../../world.ts';
+import type { World } from '../../base/world.ts';
 
 /** Earned by each call, in tenths of a retry. */
 const earnedTenths = 1;

@@ -1,5 +1,5 @@
-import type { Log } from '../../log.ts';
-import { NetworkFailure, type World } from '../../world.ts';
+import type { Log } from '../../base/log.ts';
+import { NetworkFailure, type World } from '../../base/world.ts';
 import type { UpstreamFailure } from '../upstreams/upstream.ts';
 
 interface LoggerDeps {

@@ -1,5 +1,5 @@
 import { ApiError } from '../../../shared/errors.ts';
-import { NetworkFailure } from '../../world.ts';
+import { NetworkFailure } from '../../base/world.ts';
 import type { UpstreamFailure, UpstreamFailureKind } from '../upstreams/upstream.ts';
 import { type Attempt, attemptView } from './contract.ts';
 

@@ -1,5 +1,5 @@
 import { ApiError } from '../../../shared/errors.ts';
-import type { Caller } from '../../handler.ts';
+import type { Caller } from '../../base/handler.ts';
 
 /** One server-sent event; without an id, clients do not resume from it. */
 export function rowEvent(event: string, data: object, id?: number): string {

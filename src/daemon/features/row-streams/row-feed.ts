@@ -1,6 +1,6 @@
 import { ApiError } from '../../../shared/errors.ts';
 import { whenAnyAborted } from '../../../shared/when-aborted.ts';
-import type { World } from '../../world.ts';
+import type { World } from '../../base/world.ts';
 
 /** Rows read at a time. */
 const pageSize = 200;

@@ -7,7 +7,7 @@ import {
   streamShouts,
 } from '../../../shared/contract/shouts.ts';
 import { pageSizeMax } from '../../../shared/contract/site.ts';
-import { type Caller, type Handler, implement, StreamReply } from '../../handler.ts';
+import { type Caller, type Handler, implement, StreamReply } from '../../base/handler.ts';
 import { resumedAfter } from '../row-streams/index.ts';
 import { type Shouts, toShout } from './shouts.ts';
 

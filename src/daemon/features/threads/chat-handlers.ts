@@ -14,7 +14,7 @@ import { ApiError } from '../../../shared/errors.ts';
 import { formatUsd } from '../../../shared/money.ts';
 import { notFound } from '../../../shared/not-found.ts';
 import { isoTime } from '../../../shared/time.ts';
-import { type Caller, type Handler, implement, workspaceOf } from '../../handler.ts';
+import { type Caller, type Handler, implement, workspaceOf } from '../../base/handler.ts';
 import type { ShownThread, Threads } from './threads.ts';
 import type { MessageRecord, RunEventRecord, RunRecord, RunUsage } from './threads-store.ts';
 import { readItem, textOf } from './views.ts';

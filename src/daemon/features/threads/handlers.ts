@@ -9,8 +9,8 @@ import {
   updateThread,
 } from '../../../shared/contract/threads.ts';
 import { ApiError } from '../../../shared/errors.ts';
-import { type Call, type Handler, identified, implement, StreamReply } from '../../handler.ts';
-import { type PageRequest, pageOf } from '../../replies.ts';
+import { type Call, type Handler, identified, implement, StreamReply } from '../../base/handler.ts';
+import { type PageRequest, pageOf } from '../../base/replies.ts';
 import { resumedAfter, rowEvent } from '../row-streams/index.ts';
 import type { Threads } from './threads.ts';
 import type { RunEventRecord } from './threads-store.ts';

@@ -2,7 +2,7 @@ import { ApiError, failures, isErrorCode } from '../../../shared/errors.ts';
 import type { MakeId } from '../../../shared/ids.ts';
 import { haveTooManyContainers, requestShape } from '../../../shared/json-shape.ts';
 import type { KnownSecrets } from '../../../shared/masking/known-secrets.ts';
-import type { Log } from '../../log.ts';
+import type { Log } from '../../base/log.ts';
 import type { UsageRecord } from '../metering/index.ts';
 import type { NewMessage, NewRunEvent, RunEnd, RunRecord, RunUsage, ThreadsStore } from './threads-store.ts';
 

@@ -3,10 +3,10 @@ import type { MakeId } from '../../../shared/ids.ts';
 import { wellFormed } from '../../../shared/input-faults.ts';
 import { notFound } from '../../../shared/not-found.ts';
 import { isoTime } from '../../../shared/time.ts';
-import type { Changes } from '../../changes.ts';
-import { type Caller, credentialId, type Identified, workspaceOf } from '../../handler.ts';
-import type { Log } from '../../log.ts';
-import { pollUntil, type World, within } from '../../world.ts';
+import type { Changes } from '../../base/changes.ts';
+import { type Caller, credentialId, type Identified, workspaceOf } from '../../base/handler.ts';
+import type { Log } from '../../base/log.ts';
+import { pollUntil, type World, within } from '../../base/world.ts';
 import { ThreadFollowers } from './followers.ts';
 import { ThreadRun } from './thread-run.ts';
 import type {

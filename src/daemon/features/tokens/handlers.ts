@@ -7,8 +7,8 @@ import {
   revokeTokens,
 } from '../../../shared/contract/tokens.ts';
 import { isoTime } from '../../../shared/time.ts';
-import { type Caller, type Handler, implement } from '../../handler.ts';
-import { withSecret } from '../../replies.ts';
+import { type Caller, type Handler, implement } from '../../base/handler.ts';
+import { withSecret } from '../../base/replies.ts';
 import type { TokenRecord } from './store.ts';
 import type { Tokens } from './tokens.ts';
 

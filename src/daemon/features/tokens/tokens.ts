@@ -5,7 +5,7 @@ import type { MakeId } from '../../../shared/ids.ts';
 import { inputFault, wellFormed } from '../../../shared/input-faults.ts';
 import { makeSecret } from '../../../shared/secrets.ts';
 import { parseTime } from '../../../shared/time.ts';
-import { actingUser, type Caller } from '../../handler.ts';
+import { actingUser, type Caller } from '../../base/handler.ts';
 import type { TokenRecord, TokensStore } from './store.ts';
 
 export interface TokensDeps {

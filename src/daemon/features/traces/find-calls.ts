@@ -1,7 +1,7 @@
 import type { traceSortings } from '../../../shared/contract/traces.ts';
 import { ApiError } from '../../../shared/errors.ts';
 import { isLike } from '../../../shared/text/query.ts';
-import type { KeyOrLogin } from '../../handler.ts';
+import type { KeyOrLogin } from '../../base/handler.ts';
 import type { CallStatus, UsageRecord } from '../metering/index.ts';
 import { type CallSelection, queryFault } from './selection.ts';
 import type { Rejection, RejectionsFilter, TracesFilter, TracesStore } from './store.ts';

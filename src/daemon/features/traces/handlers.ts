@@ -19,8 +19,8 @@ import {
   type KeyOrLogin,
   keyOrLogin,
   loginOf,
-} from '../../handler.ts';
-import { type World, within } from '../../world.ts';
+} from '../../base/handler.ts';
+import { type World, within } from '../../base/world.ts';
 import { pricesView } from '../catalog/index.ts';
 import { costView, finishedCallView, tokenCounts, type UsageRecord } from '../metering/index.ts';
 import { attemptView } from '../routing/index.ts';

@@ -4,7 +4,7 @@ import {
   type ProviderHealth,
 } from '../../../shared/contract/provider-health.ts';
 import { isoTime } from '../../../shared/time.ts';
-import { type Handler, implement, keyOrLogin } from '../../handler.ts';
+import { type Handler, implement, keyOrLogin } from '../../base/handler.ts';
 import { distribution, timeBound } from '../metering/index.ts';
 import type { BenchPeriod } from '../routing/index.ts';
 import type { AttemptsOfModel, TracesStore } from './store.ts';

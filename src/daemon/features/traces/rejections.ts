@@ -1,8 +1,8 @@
 import { ApiError, failures } from '../../../shared/errors.ts';
 import { maskText } from '../../../shared/masking/mask-text.ts';
 import { RecentMap } from '../../../shared/recent-map.ts';
-import { credentialId } from '../../handler.ts';
-import { repeatedly, type World } from '../../world.ts';
+import { credentialId } from '../../base/handler.ts';
+import { repeatedly, type World } from '../../base/world.ts';
 import type { CallObserver, RejectedCall } from '../calls/index.ts';
 import { type EventFeed, hostEvents, type NewEvent } from '../events/index.ts';
 import type { Rejection, TracesStore } from './store.ts';

@@ -1,5 +1,5 @@
-import type { Log } from '../../log.ts';
-import type { World } from '../../world.ts';
+import type { Log } from '../../base/log.ts';
+import type { World } from '../../base/world.ts';
 import { MasterStoreFailure, type MasterStores, type ReadPassphrase } from './master-store.ts';
 import { wrapByPassphrase } from './passphrase.ts';
 import { isProvenBy, keyBytes, type Master, proofOf } from './sealing-scheme.ts';

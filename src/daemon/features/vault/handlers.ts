@@ -1,7 +1,7 @@
 import { exportVault, getVault, rotateVault, unlockVault } from '../../../shared/contract/vault.ts';
 import { ApiError } from '../../../shared/errors.ts';
-import { implement } from '../../handler.ts';
-import { withSecret } from '../../replies.ts';
+import { implement } from '../../base/handler.ts';
+import { withSecret } from '../../base/replies.ts';
 import { parseMasterKey } from './sealing-scheme.ts';
 import type { Vault } from './vault.ts';
 

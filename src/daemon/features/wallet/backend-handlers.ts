@@ -12,7 +12,7 @@ import {
 import { inputFault } from '../../../shared/input-faults.ts';
 import { isoTime, parseTime } from '../../../shared/time.ts';
 import type { ConnectedBackend, LightningNetwork } from '../../../shared/wallet-backends.ts';
-import { actingUser, type Handler, implement } from '../../handler.ts';
+import { actingUser, type Handler, implement } from '../../base/handler.ts';
 import type { LightningBackend } from '../lightning/index.ts';
 import type { Vault } from '../vault/index.ts';
 import type { BackendWatch } from './backend-watch.ts';

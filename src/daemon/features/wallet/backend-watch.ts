@@ -1,8 +1,8 @@
 import type { WalletBackendStatus } from '../../../shared/contract/wallet-backend.ts';
 import { ApiError } from '../../../shared/errors.ts';
 import { backendFacts, type ConnectedBackend } from '../../../shared/wallet-backends.ts';
-import type { Log } from '../../log.ts';
-import { repeatedly, type World } from '../../world.ts';
+import type { Log } from '../../base/log.ts';
+import { repeatedly, type World } from '../../base/world.ts';
 import { BackendFailure, type BackendInfo, type LightningBackend } from '../lightning/index.ts';
 import { formatMsat } from './amounts.ts';
 import { unknownGraceMs } from './payments.ts';

@@ -1,5 +1,5 @@
 import { createHash } from 'node:crypto';
-import type { World } from '../../world.ts';
+import type { World } from '../../base/world.ts';
 import { type LightningBackend, loadBolt11, type NodeKey } from '../lightning/index.ts';
 
 interface EmbeddedDeps {

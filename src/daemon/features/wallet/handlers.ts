@@ -20,8 +20,8 @@ import {
 } from '../../../shared/contract/wallet.ts';
 import { ApiError } from '../../../shared/errors.ts';
 import { isoTime } from '../../../shared/time.ts';
-import { type Caller, type Handler, implement } from '../../handler.ts';
-import { withSecret } from '../../replies.ts';
+import { type Caller, type Handler, implement } from '../../base/handler.ts';
+import { withSecret } from '../../base/replies.ts';
 import { type Idempotency, onceSealed } from '../idempotency/index.ts';
 import { invoiceFor } from './invoice-requests.ts';
 import type { Invoices } from './invoices.ts';

@@ -1,9 +1,9 @@
 import { ApiError } from '../../../shared/errors.ts';
 import type { MakeId } from '../../../shared/ids.ts';
 import { inputFault, wellFormed } from '../../../shared/input-faults.ts';
-import type { Caller } from '../../handler.ts';
-import type { Log } from '../../log.ts';
-import { timeLimit, type World } from '../../world.ts';
+import type { Caller } from '../../base/handler.ts';
+import type { Log } from '../../base/log.ts';
+import { timeLimit, type World } from '../../base/world.ts';
 import { BackendFailure, type LightningBackend, loadBolt11 } from '../lightning/index.ts';
 import type { DataSealer } from '../vault/index.ts';
 import { toApiError } from './backend-error.ts';

@@ -3,7 +3,7 @@ import { bareInvoice } from '../../../shared/bare-invoice.ts';
 import { ApiError } from '../../../shared/errors.ts';
 import { inputFault } from '../../../shared/input-faults.ts';
 import { isObject, type JsonObject, parseObject } from '../../../shared/json-object.ts';
-import type { World } from '../../world.ts';
+import type { World } from '../../base/world.ts';
 import { loadBolt11 } from '../lightning/index.ts';
 import { formatMsat } from './amounts.ts';
 

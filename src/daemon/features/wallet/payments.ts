@@ -2,9 +2,9 @@ import { bareInvoice } from '../../../shared/bare-invoice.ts';
 import { ApiError } from '../../../shared/errors.ts';
 import type { MakeId } from '../../../shared/ids.ts';
 import { inputFault, wellFormed } from '../../../shared/input-faults.ts';
-import type { Caller } from '../../handler.ts';
-import type { Log } from '../../log.ts';
-import { type World, within } from '../../world.ts';
+import type { Caller } from '../../base/handler.ts';
+import type { Log } from '../../base/log.ts';
+import { type World, within } from '../../base/world.ts';
 import {
   BackendFailure,
   InvalidInvoice,

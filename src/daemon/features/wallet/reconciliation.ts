@@ -1,8 +1,8 @@
 import { ApiError } from '../../../shared/errors.ts';
 import type { MakeId } from '../../../shared/ids.ts';
 import { isoTime } from '../../../shared/time.ts';
-import type { Log } from '../../log.ts';
-import type { World } from '../../world.ts';
+import type { Log } from '../../base/log.ts';
+import type { World } from '../../base/world.ts';
 import {
   BackendFailure,
   type Invoice,

@@ -1,5 +1,5 @@
 import { ApiError } from '../../../shared/errors.ts';
-import { timeLimit, type World } from '../../world.ts';
+import { timeLimit, type World } from '../../base/world.ts';
 import { BackendFailure, type LightningBackend } from '../lightning/index.ts';
 import { toApiError } from './backend-error.ts';
 import type { WalletStore } from './store.ts';

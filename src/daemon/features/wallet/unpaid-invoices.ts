@@ -1,7 +1,7 @@
 import { ApiError } from '../../../shared/errors.ts';
 import { RecentMap } from '../../../shared/recent-map.ts';
-import type { Caller } from '../../handler.ts';
-import type { World } from '../../world.ts';
+import type { Caller } from '../../base/handler.ts';
+import type { World } from '../../base/world.ts';
 import type { InvoiceRecord, WalletStore } from './store.ts';
 
 /** Someone who gets invoices without an account on the host. */

@@ -8,7 +8,7 @@ import {
   sendWhisper,
   streamWhispers,
 } from '../../../shared/contract/whispers.ts';
-import { actingUser, type Handler, implement, StreamReply } from '../../handler.ts';
+import { actingUser, type Handler, implement, StreamReply } from '../../base/handler.ts';
 import { toReference } from '../profile/index.ts';
 import { resumedAfter } from '../row-streams/index.ts';
 import { toWhisper, type Whispers } from './whispers.ts';

@@ -29,8 +29,8 @@ import {
   type Workspace,
 } from '../../../shared/contract/workspaces.ts';
 import { isoTime } from '../../../shared/time.ts';
-import { type Handler, implement, loginOf } from '../../handler.ts';
-import { pageOf, withSecret } from '../../replies.ts';
+import { type Handler, implement, loginOf } from '../../base/handler.ts';
+import { pageOf, withSecret } from '../../base/replies.ts';
 import { createInvitations, createMemberships, permitted } from './memberships.ts';
 import { createSessions, createUsers, type PeopleDeps, type WorkspaceAndRole } from './people.ts';
 import type { InvitationRecord, MemberRecord } from './people-store.ts';

@@ -1,4 +1,4 @@
-import type { PageRequest } from '../../replies.ts';
+import type { PageRequest } from '../../base/replies.ts';
 import type {
   LoginRecord,
   NewLogin,

@@ -1,7 +1,7 @@
 import { ApiError } from '../../../shared/errors.ts';
 import { RecentMap } from '../../../shared/recent-map.ts';
-import type { Changes } from '../../changes.ts';
-import type { ActingUser, Caller, Handler, KeyOrLogin, LoginCaller } from '../../handler.ts';
+import type { Changes } from '../../base/changes.ts';
+import type { ActingUser, Caller, Handler, KeyOrLogin, LoginCaller } from '../../base/handler.ts';
 import type { WorkspaceRole, WorkspacesStore } from './store.ts';
 
 /** A caller's membership in a workspace. */

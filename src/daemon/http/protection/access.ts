@@ -1,7 +1,7 @@
 import type { Endpoint } from '../../../shared/contract/endpoint.ts';
 import { ApiError } from '../../../shared/errors.ts';
 import { inWords } from '../../../shared/in-words.ts';
-import type { Caller } from '../../handler.ts';
+import type { Caller } from '../../base/handler.ts';
 
 /** Fails if the endpoint's contract does not allow this kind of caller. Roles are checked by the feature. */
 export function checkAccess({ access, surface }: Endpoint, caller: Caller): void {

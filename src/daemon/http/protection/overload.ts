@@ -3,7 +3,7 @@ import { monitorEventLoopDelay } from 'node:perf_hooks';
 import { getHeapStatistics } from 'node:v8';
 import type { Endpoint } from '../../../shared/contract/endpoint.ts';
 import { ApiError } from '../../../shared/errors.ts';
-import type { Log } from '../../log.ts';
+import type { Log } from '../../base/log.ts';
 import { collectGarbage } from '../../worker-threads/collect-garbage.ts';
 
 /** One measurement of the process. */

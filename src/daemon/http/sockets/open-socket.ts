@@ -6,7 +6,7 @@ import { loopTurns } from '../../../shared/async/loop-turns.ts';
 import type { Endpoint, SocketShape } from '../../../shared/contract/endpoint.ts';
 import { ApiError, asApiError } from '../../../shared/errors.ts';
 import { whenAborted } from '../../../shared/when-aborted.ts';
-import type { Caller, SocketReply } from '../../handler.ts';
+import type { Caller, SocketReply } from '../../base/handler.ts';
 import { describeFailure, errorFrame } from '../error-reply.ts';
 import { parseJson } from '../json-body.ts';
 import { checkAccess } from '../protection/access.ts';

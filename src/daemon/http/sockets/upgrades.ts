@@ -3,7 +3,7 @@ import type { WebSocketServer } from 'ws';
 import type { Endpoint, SocketShape } from '../../../shared/contract/endpoint.ts';
 import { ApiError } from '../../../shared/errors.ts';
 import { versionHeader } from '../../../shared/version.ts';
-import { type Handler, SocketReply } from '../../handler.ts';
+import { type Handler, SocketReply } from '../../base/handler.ts';
 import { createAccessCheck } from '../endpoint-route.ts';
 import { acceptRequest, startRequest } from '../request-lifecycle.ts';
 import type { ServerCall } from '../server-call.ts';

@@ -1,4 +1,4 @@
-import { freeMemory, ownMemory } from '../../own-memory.ts';
+import { freeMemory, ownMemory } from '../../runtime/own-memory.ts';
 
 /** Of a block. The last piece in it keeps all of it. */
 const blockBytesMin = 32 * 1024;

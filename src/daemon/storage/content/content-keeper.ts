@@ -18,7 +18,7 @@ import type {
   ContentText,
   StreamedContent,
 } from '../../features/capture/index.ts';
-import { freeMemory } from '../../own-memory.ts';
+import { freeMemory } from '../../runtime/own-memory.ts';
 import { type ComposedRequest, changesSince, composeRequest, openingOf } from './composition.ts';
 import { type ContentRecord, isSelected, type StoredAttempt, type StoredText } from './content-record.ts';
 import type { ContentShelf } from './content-shelf.ts';

@@ -4,6 +4,7 @@ import type { Worker } from 'node:worker_threads';
 import { ApiError } from '../../../shared/errors.ts';
 import { hostSecrets } from '../../../shared/masking/known-secrets.ts';
 import { RecentMap } from '../../../shared/recent-map.ts';
+import type { Log } from '../../base/log.ts';
 import type {
   AnsweredContent,
   AskedContent,
@@ -15,7 +16,6 @@ import type {
   KeptContent,
   StreamedContent,
 } from '../../features/capture/index.ts';
-import type { Log } from '../../log.ts';
 import { startScript } from '../../worker-threads/start-script.ts';
 import { ThreadLink } from '../../worker-threads/thread-link.ts';
 import { movable, movedOf, sizeOf } from './content-bytes.ts';

@@ -3,7 +3,7 @@ import { parentPort, workerData } from 'node:worker_threads';
 import { ApiError } from '../../../shared/errors.ts';
 import { hostSecrets } from '../../../shared/masking/known-secrets.ts';
 import { messageOf } from '../../../shared/message-of.ts';
-import { freeMemory } from '../../own-memory.ts';
+import { freeMemory } from '../../runtime/own-memory.ts';
 import { collectGarbage } from '../../worker-threads/collect-garbage.ts';
 import { ThreadLink } from '../../worker-threads/thread-link.ts';
 import type { ContentDisk } from './content-disk.ts';

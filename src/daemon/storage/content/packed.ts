@@ -1,5 +1,5 @@
 import { constants, zstdCompressSync, zstdDecompressSync } from 'node:zlib';
-import { freeMemory } from '../../own-memory.ts';
+import { freeMemory } from '../../runtime/own-memory.ts';
 
 /** Compressing less than this takes longer than all else that is done with it. */
 const compressedBytesMin = 1_024;

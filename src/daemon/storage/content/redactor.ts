@@ -3,7 +3,7 @@ import type { KnownSecrets } from '../../../shared/masking/known-secrets.ts';
 import { maskJsonText } from '../../../shared/masking/mask-json.ts';
 import { withoutPersonalData } from '../../../shared/personal-data.ts';
 import type { RedactionKind, RemovedKind } from '../../../shared/redaction-kinds.ts';
-import { runWithin } from '../../run-within.ts';
+import { runWithin } from '../../runtime/run-within.ts';
 
 /** What is removed, besides credentials. */
 export interface RedactionRules {

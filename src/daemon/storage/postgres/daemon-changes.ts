@@ -1,6 +1,6 @@
 import { ApiError } from '../../../shared/errors.ts';
-import type { Change, ChangeOf, Changes, Topic } from '../../changes.ts';
-import type { Log } from '../../log.ts';
+import type { Change, ChangeOf, Changes, Topic } from '../../base/changes.ts';
+import type { Log } from '../../base/log.ts';
 import type { LocalChanges } from '../local-changes.ts';
 import type { ControlConnection } from './control-connection.ts';
 import { CommitsLost, isConnectionLost, postgresCode } from './engine/errors.ts';

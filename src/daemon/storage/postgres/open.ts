@@ -1,10 +1,10 @@
 import { setTimeout as wait } from 'node:timers/promises';
 import { withoutPassword } from '../../../shared/database-url.ts';
+import type { Log } from '../../base/log.ts';
+import { type Clock, within } from '../../base/world.ts';
 import type { Renewal } from '../../features/daemons/members.ts';
 import type { NewEvent } from '../../features/events/index.ts';
 import type { UsageRecord } from '../../features/metering/index.ts';
-import type { Log } from '../../log.ts';
-import { type Clock, within } from '../../world.ts';
 import { LocalChanges } from '../local-changes.ts';
 import { announcing } from '../sqlite/announced-writes.ts';
 import type { BackupReads } from '../sqlite/backups/reads.ts';

@@ -1,6 +1,6 @@
 import { parentPort, workerData } from 'node:worker_threads';
 import { databaseUrlProblem } from '../../../shared/database-url.ts';
-import { readNamedFile } from '../../read-named-file.ts';
+import { readNamedFile } from '../../runtime/read-named-file.ts';
 import { serveConnection } from './engine/server-connection.ts';
 import { DatabaseServers } from './engine/servers.ts';
 import type { ServeChannel, ServerAddress } from './server.ts';

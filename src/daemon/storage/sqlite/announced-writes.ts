@@ -1,4 +1,4 @@
-import type { Change } from '../../changes.ts';
+import type { Change } from '../../base/changes.ts';
 import type { LocalChanges } from '../local-changes.ts';
 import type { Writer } from './engine/writer.ts';
 import type { Expired } from './expire-credentials.ts';

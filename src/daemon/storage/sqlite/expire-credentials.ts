@@ -1,4 +1,4 @@
-import type { KeyLimits } from '../../handler.ts';
+import type { KeyLimits } from '../../base/handler.ts';
 import { aheadMsMax, type Refusal, type SetBack } from '../passed-time.ts';
 import type { Connection } from './engine/connection.ts';
 import { readMeta, writeMeta } from './engine/meta.ts';

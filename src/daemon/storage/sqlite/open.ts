@@ -1,9 +1,9 @@
 import { mkdirSync, statSync } from 'node:fs';
 import { join } from 'node:path';
 import type { MessagePort, Worker } from 'node:worker_threads';
+import type { Log } from '../../base/log.ts';
 import type { NewEvent } from '../../features/events/index.ts';
 import type { UsageRecord } from '../../features/metering/index.ts';
-import type { Log } from '../../log.ts';
 import type { MainThreadWatch } from '../../worker-threads/watch-main-thread.ts';
 import { LocalChanges } from '../local-changes.ts';
 import { onlyMember } from '../only-member.ts';

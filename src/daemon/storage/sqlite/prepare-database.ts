@@ -1,7 +1,7 @@
 import { chmodSync, mkdirSync, renameSync, rmSync } from 'node:fs';
 import { basename, dirname, join } from 'node:path';
 import { isoTime } from '../../../shared/time.ts';
-import type { Log } from '../../log.ts';
+import type { Log } from '../../base/log.ts';
 import { commitCountFile, requireAllCommits } from './engine/commit-count.ts';
 import { type Connection, openForWriting } from './engine/connection.ts';
 import { checkHeader, createIfMissing, fsyncPath } from './engine/database-file.ts';

@@ -1,4 +1,4 @@
-import type { Log } from '../../log.ts';
+import type { Log } from '../../base/log.ts';
 import type { CheckFindings } from './check-database.ts';
 import type { StoreContext } from './engine/store-context.ts';
 import type { Writer } from './engine/writer.ts';

@@ -1,7 +1,7 @@
 import { RecentMap } from '../../../shared/recent-map.ts';
+import type { World } from '../../base/world.ts';
 import type { DecisionRequest, NativeAnswer } from '../../features/decisions/index.ts';
 import { type AttemptsCapture, UpstreamFailure } from '../../features/upstreams/upstream.ts';
-import type { World } from '../../world.ts';
 import { type Json, parseObject } from '../json.ts';
 import { upstreamFailureOf } from '../network-failures.ts';
 import { openAiFailure } from '../providers/openai-chat/failure.ts';

@@ -1,9 +1,9 @@
 import { decisionLimits } from '../../../shared/contract/decisions.ts';
 import { decisionPaths } from '../../../shared/decision-paths.ts';
 import { RecentMap } from '../../../shared/recent-map.ts';
+import type { World } from '../../base/world.ts';
 import type { PeerAddress, PeerCard, PeerClient } from '../../features/peers/index.ts';
 import { UpstreamFailure } from '../../features/upstreams/upstream.ts';
-import type { World } from '../../world.ts';
 import { countOf, type Json, objectOf, objectsOf, parseObject, textOf } from '../json.ts';
 import { upstreamFailureOf } from '../network-failures.ts';
 import { openAiFailure } from '../providers/openai-chat/failure.ts';

@@ -1,6 +1,6 @@
 import type { KnownProvider } from '../../../shared/known-providers.ts';
+import type { World } from '../../base/world.ts';
 import type { AskNative } from '../../features/decisions/index.ts';
-import type { World } from '../../world.ts';
 import { type DecisionEndpoint, decisionEndpoints } from './decision-endpoint.ts';
 import { openAiDecisions, systemOne } from './decision-format.ts';
 import { systemOneUrl } from './system-one-engine.ts';

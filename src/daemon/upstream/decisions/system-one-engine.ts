@@ -1,7 +1,7 @@
 import { trimEnd } from '../../../shared/trim-text.ts';
+import type { World } from '../../base/world.ts';
 import type { DecisionEngine, DecisionRequest, EngineName } from '../../features/decisions/index.ts';
 import { UpstreamFailure } from '../../features/upstreams/upstream.ts';
-import type { World } from '../../world.ts';
 import { noDecisions, sendDecision } from './decision-endpoint.ts';
 import { systemOne } from './decision-format.ts';
 

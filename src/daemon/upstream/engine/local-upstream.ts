@@ -1,6 +1,6 @@
 import { localModelsProvider } from '../../../shared/engine-library.ts';
+import type { OutgoingRequest, World } from '../../base/world.ts';
 import type { Upstream } from '../../features/upstreams/upstream.ts';
-import type { OutgoingRequest, World } from '../../world.ts';
 import { httpUpstream, type UpstreamTimeouts } from '../http-upstream.ts';
 import { networkFailure } from '../network-failures.ts';
 import { chatAdapter } from '../providers/openai-chat/adapter.ts';

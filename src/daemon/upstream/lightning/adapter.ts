@@ -1,6 +1,6 @@
 import type { LightningNetwork } from '../../../shared/wallet-backends.ts';
+import type { World } from '../../base/world.ts';
 import type { LightningBackend } from '../../features/lightning/index.ts';
-import type { World } from '../../world.ts';
 
 /** The dependencies of an adapter, for one configuration. */
 export interface LightningAdapterDeps {

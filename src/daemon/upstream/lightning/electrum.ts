@@ -1,3 +1,4 @@
+import type { World } from '../../base/world.ts';
 import { BackendFailure } from '../../features/lightning/backend.ts';
 import type {
   BackendInfo,
@@ -8,7 +9,6 @@ import type {
   PaymentOutcome,
   PaymentRequest,
 } from '../../features/lightning/index.ts';
-import type { World } from '../../world.ts';
 import { type Json, listOf, objectOf, objectsOf, parseObject, textOf } from '../json.ts';
 import type { LightningAdapter, LightningAdapterDeps } from './adapter.ts';
 import { amountOf, integerOf, wholeOf } from './amounts.ts';

@@ -1,6 +1,6 @@
+import type { World } from '../../base/world.ts';
 import { BackendFailure } from '../../features/lightning/backend.ts';
 import type { BackendInfo, PaymentFailure, PaymentOutcome } from '../../features/lightning/index.ts';
-import type { World } from '../../world.ts';
 import { countOf, isObject, type Json, objectOf, objectsOf, parseObject, textOf } from '../json.ts';
 import type { LightningAdapter, LightningAdapterDeps } from './adapter.ts';
 import { amountOf, feeOf, wholeOf } from './amounts.ts';

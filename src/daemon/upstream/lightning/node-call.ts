@@ -1,5 +1,5 @@
+import { type IncomingAnswer, NetworkFailure, type OutgoingRequest, type World } from '../../base/world.ts';
 import { BackendFailure } from '../../features/lightning/backend.ts';
-import { type IncomingAnswer, NetworkFailure, type OutgoingRequest, type World } from '../../world.ts';
 import { type Json, parseObject } from '../json.ts';
 import { readText } from '../response-body.ts';
 

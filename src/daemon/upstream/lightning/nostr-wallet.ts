@@ -1,7 +1,7 @@
 import { WebSocket } from 'ws';
 import { orAborted } from '../../../shared/when-aborted.ts';
+import { timeLimit, type World, within } from '../../base/world.ts';
 import { BackendFailure } from '../../features/lightning/backend.ts';
-import { timeLimit, type World, within } from '../../world.ts';
 import { type Json, listOf, objectOf, parseObject, textOf } from '../json.ts';
 import {
   type Encryption,

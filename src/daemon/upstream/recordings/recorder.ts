@@ -6,7 +6,7 @@ import type { KnownSecrets } from '../../../shared/masking/known-secrets.ts';
 import { maskHeaders, secretsOfRequest } from '../../../shared/masking/mask-headers.ts';
 import { maskJson } from '../../../shared/masking/mask-json.ts';
 import { maskText, maskUrl } from '../../../shared/masking/mask-text.ts';
-import type { IncomingAnswer, IncomingBody, OutgoingRequest, World } from '../../world.ts';
+import type { IncomingAnswer, IncomingBody, OutgoingRequest, World } from '../../base/world.ts';
 import { isTooDeep } from '../json.ts';
 import { matchKey } from './matching.ts';
 import type { RecordedChunk, Recording } from './recording.ts';

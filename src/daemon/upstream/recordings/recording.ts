@@ -1,7 +1,7 @@
 import { readdir } from 'node:fs/promises';
 import { join } from 'node:path';
 import { type Static, Type } from 'typebox';
-import { FileUnreadable, readNamedFile } from '../../read-named-file.ts';
+import { FileUnreadable, readNamedFile } from '../../runtime/read-named-file.ts';
 import { readYaml, type YamlFault } from '../../yaml/read-yaml.ts';
 import { type SchemaFault, schemaFaults } from '../../yaml/schema-faults.ts';
 

@@ -1,5 +1,5 @@
 import { ApiError } from '../../../shared/errors.ts';
-import type { IncomingAnswer, IncomingBody, OutgoingRequest, World } from '../../world.ts';
+import type { IncomingAnswer, IncomingBody, OutgoingRequest, World } from '../../base/world.ts';
 import { networkFailure } from '../network-failures.ts';
 import { type Difference, endpointOf, firstDifference, matchKey, type RecordedRequest } from './matching.ts';
 import { jsonOrText } from './recorder.ts';

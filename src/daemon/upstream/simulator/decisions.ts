@@ -1,6 +1,6 @@
+import type { World } from '../../base/world.ts';
 import type { AskNative, NativeAnswer, Option, Question } from '../../features/decisions/index.ts';
 import { UpstreamFailure } from '../../features/upstreams/upstream.ts';
-import type { World } from '../../world.ts';
 import { behaviourOf, limitedRetryAfterSeconds, simulatorId, slowPace } from './models.ts';
 
 /** Softens small differences of overlap. */

@@ -1,6 +1,6 @@
+import type { World } from '../../base/world.ts';
 import type { Batch, InferenceEvent } from '../../features/upstreams/neutral.ts';
 import { type Upstream, type UpstreamCall, UpstreamFailure } from '../../features/upstreams/upstream.ts';
-import type { World } from '../../world.ts';
 import { droppedMembers, type Sent } from '../dropped-members.ts';
 import { immediately, type Pace, type SimulatedAnswer } from './answer.ts';
 import { createBehaviours } from './behaviours.ts';

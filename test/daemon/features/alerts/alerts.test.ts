@@ -1,10 +1,10 @@
 import { createHmac } from 'node:crypto';
 import { afterEach, expect, onTestFinished, test } from 'vitest';
+import type { LoginCaller } from '../../../../src/daemon/base/handler.ts';
+import type { OutgoingRequest } from '../../../../src/daemon/base/world.ts';
 import { Alerts, createSampler, Deliveries, Hooks } from '../../../../src/daemon/features/alerts/index.ts';
 import type { BenchPeriod } from '../../../../src/daemon/features/routing/index.ts';
 import { createDataSealer } from '../../../../src/daemon/features/vault/index.ts';
-import type { LoginCaller } from '../../../../src/daemon/handler.ts';
-import type { OutgoingRequest } from '../../../../src/daemon/world.ts';
 import type { AlertSettings } from '../../../../src/shared/contract/alerts.ts';
 import { idMaker } from '../../../../src/shared/ids.ts';
 import { aHold, aSettlement, aUsage, owner } from '../../../storage/records.ts';

@@ -1,4 +1,5 @@
 import { describe, expect, test } from 'vitest';
+import { RelayReply } from '../../../../src/daemon/base/handler.ts';
 import {
   answerWhole,
   relayStream,
@@ -13,7 +14,6 @@ import type { StartedCall } from '../../../../src/daemon/features/calls/started-
 import { IdempotencySlot } from '../../../../src/daemon/features/idempotency/index.ts';
 import { createAdmission, type Settlement } from '../../../../src/daemon/features/metering/index.ts';
 import { type UpstreamAnswer, UpstreamFailure } from '../../../../src/daemon/features/upstreams/upstream.ts';
-import { RelayReply } from '../../../../src/daemon/handler.ts';
 import { ApiError } from '../../../../src/shared/errors.ts';
 import { aHold } from '../../../storage/records.ts';
 import { fakeWorld } from '../../../support/fake-world.ts';

@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
+import type { KeyPolicy } from '../../../../src/daemon/base/handler.ts';
 import { callerLevel, captureLevel } from '../../../../src/daemon/features/capture/capture-level.ts';
-import type { KeyPolicy } from '../../../../src/daemon/handler.ts';
 import type { CaptureLevel } from '../../../../src/shared/capture-levels.ts';
 
 const hosts = { kind: 'key', workspaceId: 'ws_host' } as const;

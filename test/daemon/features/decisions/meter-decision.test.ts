@@ -1,9 +1,9 @@
 import { describe, expect, test } from 'vitest';
+import type { AgentCaller } from '../../../../src/daemon/base/handler.ts';
 import { noTokens } from '../../../../src/daemon/features/calls/index.ts';
 import { meterDecision } from '../../../../src/daemon/features/decisions/meter-decision.ts';
 import type { Decided } from '../../../../src/daemon/features/decisions/render-decision.ts';
 import type { Hold, HoldRecord, Settlement } from '../../../../src/daemon/features/metering/index.ts';
-import type { AgentCaller } from '../../../../src/daemon/handler.ts';
 import { noLabels } from '../../../../src/shared/call-labels.ts';
 import { ApiError } from '../../../../src/shared/errors.ts';
 import { noCost } from '../../../../src/shared/money.ts';

@@ -1,12 +1,12 @@
 import fc from 'fast-check';
 import { beforeEach, describe, expect, test } from 'vitest';
+import type { Caller } from '../../../../src/daemon/base/handler.ts';
 import {
   createEventFeed,
   type EventFeed,
   eventHandlers,
   hostEvents,
 } from '../../../../src/daemon/features/events/index.ts';
-import type { Caller } from '../../../../src/daemon/handler.ts';
 import { type EventView, streamEvents } from '../../../../src/shared/contract/events.ts';
 import { SseReader } from '../../../../src/shared/sse.ts';
 import { callHandler, streamOf } from '../../../support/call-handler.ts';

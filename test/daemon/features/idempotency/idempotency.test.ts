@@ -1,5 +1,6 @@
 import fc from 'fast-check';
 import { beforeAll, describe, expect, test } from 'vitest';
+import { RelayReply } from '../../../../src/daemon/base/handler.ts';
 import { fingerprintOf } from '../../../../src/daemon/features/idempotency/fingerprint.ts';
 import {
   type Claimed,
@@ -10,7 +11,6 @@ import {
   type StoredAnswer,
 } from '../../../../src/daemon/features/idempotency/index.ts';
 import { createDataSealer } from '../../../../src/daemon/features/vault/index.ts';
-import { RelayReply } from '../../../../src/daemon/handler.ts';
 import { ApiError } from '../../../../src/shared/errors.ts';
 import { fakeWorld } from '../../../support/fake-world.ts';
 

@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
+import type { KeyCaller, KeyLimits } from '../../../../src/daemon/base/handler.ts';
 import { createActiveKeys, createAuthenticator, sha256 } from '../../../../src/daemon/features/keys/index.ts';
-import type { KeyCaller, KeyLimits } from '../../../../src/daemon/handler.ts';
 import { makeSecret } from '../../../../src/shared/secrets.ts';
 import { aKey } from '../../../storage/records.ts';
 import { fakeWorld, passedBy } from '../../../support/fake-world.ts';

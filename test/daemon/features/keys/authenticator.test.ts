@@ -1,13 +1,13 @@
 import { randomBytes } from 'node:crypto';
 import fc from 'fast-check';
 import { beforeEach, describe, expect, test } from 'vitest';
+import type { LoginCaller } from '../../../../src/daemon/base/handler.ts';
 import {
   type Authenticator,
   createAuthenticator,
   type KeyRecord,
   sha256,
 } from '../../../../src/daemon/features/keys/index.ts';
-import type { LoginCaller } from '../../../../src/daemon/handler.ts';
 import { ApiError } from '../../../../src/shared/errors.ts';
 import { hintOf, makeSecret, type SecretKind } from '../../../../src/shared/secrets.ts';
 import { type FakeWorld, fakeWorld, passedBy, settled } from '../../../support/fake-world.ts';

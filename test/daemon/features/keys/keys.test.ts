@@ -1,5 +1,6 @@
 import fc from 'fast-check';
 import { beforeEach, describe, expect, test } from 'vitest';
+import { type Caller, RelayReply } from '../../../../src/daemon/base/handler.ts';
 import { createEventFeed } from '../../../../src/daemon/features/events/index.ts';
 import {
   createActiveKeys,
@@ -11,7 +12,6 @@ import {
 } from '../../../../src/daemon/features/keys/index.ts';
 import { createUsageReader } from '../../../../src/daemon/features/metering/index.ts';
 import { createWorkspaces } from '../../../../src/daemon/features/workspaces/index.ts';
-import { type Caller, RelayReply } from '../../../../src/daemon/handler.ts';
 import { noLabels } from '../../../../src/shared/call-labels.ts';
 import { type ScopeName, scopeNames } from '../../../../src/shared/contract/endpoint.ts';
 import { getKey, issueKey, listKeys, revokeKey } from '../../../../src/shared/contract/keys.ts';

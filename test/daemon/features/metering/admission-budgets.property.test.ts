@@ -1,5 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
+import type { KeyPolicy } from '../../../../src/daemon/base/handler.ts';
 import {
   type BudgetNews,
   type BudgetRule,
@@ -9,7 +10,6 @@ import {
   type Hold,
   type LedgerStore,
 } from '../../../../src/daemon/features/metering/index.ts';
-import type { KeyPolicy } from '../../../../src/daemon/handler.ts';
 import { noLabels } from '../../../../src/shared/call-labels.ts';
 import type { ApiError } from '../../../../src/shared/errors.ts';
 import { type SpendPeriod, spendPeriods, startOfPeriod } from '../../../../src/shared/spend-periods.ts';

@@ -1,11 +1,11 @@
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
+import type { KeyLimits, KeyPolicy } from '../../../../src/daemon/base/handler.ts';
 import {
   createAdmission,
   type Hold,
   type LedgerStore,
 } from '../../../../src/daemon/features/metering/index.ts';
-import type { KeyLimits, KeyPolicy } from '../../../../src/daemon/handler.ts';
 import type { ApiError } from '../../../../src/shared/errors.ts';
 import { utcDay } from '../../../../src/shared/time.ts';
 import { aHold, aSettlement, dayMs, morning } from '../../../storage/records.ts';

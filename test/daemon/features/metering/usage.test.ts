@@ -1,10 +1,10 @@
 import { beforeEach, describe, expect, test } from 'vitest';
+import type { Caller, KeyOrLogin } from '../../../../src/daemon/base/handler.ts';
 import {
   createUsageReader,
   type UsageRecord,
   usageHandlers,
 } from '../../../../src/daemon/features/metering/index.ts';
-import type { Caller, KeyOrLogin } from '../../../../src/daemon/handler.ts';
 import { noLabels } from '../../../../src/shared/call-labels.ts';
 import {
   getUsage,

@@ -1,9 +1,9 @@
 import { expect, test } from 'vitest';
+import type { KeyCaller } from '../../../../src/daemon/base/handler.ts';
 import {
   Challenges,
   type ChallengesDeps,
 } from '../../../../src/daemon/features/payment-required/challenges.ts';
-import type { KeyCaller } from '../../../../src/daemon/handler.ts';
 import { ApiError } from '../../../../src/shared/errors.ts';
 
 test.each([

@@ -1,5 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
+import type { IncomingAnswer } from '../../../../src/daemon/base/world.ts';
 import {
   msatFor,
   type RateSettings,
@@ -7,7 +8,6 @@ import {
   valueAt,
   worthOf,
 } from '../../../../src/daemon/features/payment-required/rates.ts';
-import type { IncomingAnswer } from '../../../../src/daemon/world.ts';
 
 const settings = (more: Partial<RateSettings> = {}): RateSettings => ({
   perBitcoin: undefined,

@@ -1,4 +1,5 @@
 import { describe, expect, test } from 'vitest';
+import { NetworkFailure } from '../../../../src/daemon/base/world.ts';
 import { SpeedMeter } from '../../../../src/daemon/features/catalog/index.ts';
 import {
   type Attempt,
@@ -14,7 +15,6 @@ import {
   UpstreamFailure,
   type UpstreamFailureKind,
 } from '../../../../src/daemon/features/upstreams/upstream.ts';
-import { NetworkFailure } from '../../../../src/daemon/world.ts';
 import { ApiError } from '../../../../src/shared/errors.ts';
 import { failureOf } from '../../../support/failure-of.ts';
 import { fakeWorld } from '../../../support/fake-world.ts';

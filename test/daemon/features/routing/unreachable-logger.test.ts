@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
+import { NetworkFailure } from '../../../../src/daemon/base/world.ts';
 import { unreachableLogger } from '../../../../src/daemon/features/routing/index.ts';
 import { UpstreamFailure } from '../../../../src/daemon/features/upstreams/upstream.ts';
-import { NetworkFailure } from '../../../../src/daemon/world.ts';
 import { fakeWorld } from '../../../support/fake-world.ts';
 
 const failure = (message: string) =>

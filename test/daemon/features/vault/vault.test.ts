@@ -3,7 +3,7 @@ import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { beforeEach, describe, expect, onTestFinished, test } from 'vitest';
-import type { Changes } from '../../../../src/daemon/changes.ts';
+import type { Changes } from '../../../../src/daemon/base/changes.ts';
 import { settledEvent } from '../../../../src/daemon/features/metering/index.ts';
 import {
   type MasterStore,

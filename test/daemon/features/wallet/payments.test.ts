@@ -1,5 +1,6 @@
 import { createHash } from 'node:crypto';
 import { afterEach, describe, expect, test } from 'vitest';
+import type { LoginCaller } from '../../../../src/daemon/base/handler.ts';
 import { encodeInvoice } from '../../../../src/daemon/features/lightning/bolt11.ts';
 import type {
   LightningBackend,
@@ -8,7 +9,6 @@ import type {
 } from '../../../../src/daemon/features/lightning/index.ts';
 import { createDataSealer } from '../../../../src/daemon/features/vault/index.ts';
 import { Payments, WalletMarks } from '../../../../src/daemon/features/wallet/index.ts';
-import type { LoginCaller } from '../../../../src/daemon/handler.ts';
 import { idMaker } from '../../../../src/shared/ids.ts';
 import { addUsers } from '../../../storage/records.ts';
 import { fakeWorld, startOfFakeTime } from '../../../support/fake-world.ts';

@@ -1,5 +1,6 @@
 import { randomBytes } from 'node:crypto';
 import { beforeEach, describe, expect, test } from 'vitest';
+import type { Caller } from '../../../../src/daemon/base/handler.ts';
 import { sha256 } from '../../../../src/daemon/features/keys/index.ts';
 import {
   bootstrap,
@@ -7,7 +8,6 @@ import {
   type FirstSecrets,
   guardOwner,
 } from '../../../../src/daemon/features/workspaces/index.ts';
-import type { Caller } from '../../../../src/daemon/handler.ts';
 import { LocalChanges } from '../../../../src/daemon/storage/local-changes.ts';
 import { getStatus } from '../../../../src/shared/contract/daemon.ts';
 import type { Endpoint } from '../../../../src/shared/contract/endpoint.ts';

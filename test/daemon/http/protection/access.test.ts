@@ -1,6 +1,6 @@
 import { Type } from 'typebox';
 import { describe, expect, test } from 'vitest';
-import { identified, implement, StreamReply } from '../../../../src/daemon/handler.ts';
+import { identified, implement, StreamReply } from '../../../../src/daemon/base/handler.ts';
 import type { Access } from '../../../../src/shared/contract/endpoint.ts';
 import { ApiError } from '../../../../src/shared/errors.ts';
 import { eventually } from '../../../support/eventually.ts';

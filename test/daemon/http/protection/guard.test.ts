@@ -1,7 +1,7 @@
 import Anthropic from '@anthropic-ai/sdk';
 import OpenAI from 'openai';
 import { describe, expect, test } from 'vitest';
-import { implement, RelayReply } from '../../../../src/daemon/handler.ts';
+import { implement, RelayReply } from '../../../../src/daemon/base/handler.ts';
 import { hostNames } from '../../../../src/daemon/http/protection/guard.ts';
 import { allowedOrigins } from '../../../../src/shared/origins.ts';
 import { aListeningServer, anEndpoint, aServer, echo, ping, statusesIn, Wire } from '../http-fixture.ts';

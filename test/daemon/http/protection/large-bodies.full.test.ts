@@ -1,7 +1,7 @@
 import { gzipSync } from 'node:zlib';
 import { Type } from 'typebox';
 import { describe, expect, test } from 'vitest';
-import { implement, StreamReply } from '../../../../src/daemon/handler.ts';
+import { implement, StreamReply } from '../../../../src/daemon/base/handler.ts';
 import type { HttpLimits } from '../../../../src/daemon/http/protection/limits.ts';
 import { ApiError } from '../../../../src/shared/errors.ts';
 import { aListeningServer, anEndpoint, gate, statusesIn, Wire } from '../http-fixture.ts';

@@ -1,6 +1,6 @@
 import { Type } from 'typebox';
 import { describe, expect, test } from 'vitest';
-import { implement, StreamReply } from '../../../../src/daemon/handler.ts';
+import { implement, StreamReply } from '../../../../src/daemon/base/handler.ts';
 import { type LoadSample, Overload } from '../../../../src/daemon/http/protection/overload.ts';
 import { anEndpoint, aServer, echo, ping } from '../http-fixture.ts';
 

@@ -1,6 +1,6 @@
 import { Type } from 'typebox';
 import { describe, expect, onTestFinished, test, vi } from 'vitest';
-import { implement, SocketReply, StreamReply, type Turn } from '../../../../src/daemon/handler.ts';
+import { implement, SocketReply, StreamReply, type Turn } from '../../../../src/daemon/base/handler.ts';
 import type { HttpServerOptions } from '../../../../src/daemon/http/server-options.ts';
 import { framesOf } from '../../../../src/daemon/http/sockets/open-socket.ts';
 import { ApiError } from '../../../../src/shared/errors.ts';

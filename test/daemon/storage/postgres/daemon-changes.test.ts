@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, onTestFinished, test, vi } from 'vitest';
-import type { Change, Topic } from '../../../../src/daemon/changes.ts';
+import type { Change, Topic } from '../../../../src/daemon/base/changes.ts';
 import { settledEvent } from '../../../../src/daemon/features/metering/index.ts';
 import { LocalChanges } from '../../../../src/daemon/storage/local-changes.ts';
 import type { ControlConnection } from '../../../../src/daemon/storage/postgres/control-connection.ts';

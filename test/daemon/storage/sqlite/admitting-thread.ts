@@ -1,11 +1,11 @@
 import { setImmediate } from 'node:timers/promises';
 import { parentPort, workerData } from 'node:worker_threads';
+import type { KeyPolicy } from '../../../../src/daemon/base/handler.ts';
 import {
   BudgetRules,
   createSharedAdmission,
   settledEvent,
 } from '../../../../src/daemon/features/metering/index.ts';
-import type { KeyPolicy } from '../../../../src/daemon/handler.ts';
 import { MemberChanges } from '../../../../src/daemon/storage/shared-changes.ts';
 import { openSqliteMember } from '../../../../src/daemon/storage/sqlite/open-member.ts';
 import { aHold, aSettlement } from '../../../storage/records.ts';

@@ -2,7 +2,7 @@ import { once } from 'node:events';
 import { join } from 'node:path';
 import { MessageChannel, Worker } from 'node:worker_threads';
 import { afterEach, describe, expect, test } from 'vitest';
-import type { Change } from '../../../../src/daemon/changes.ts';
+import type { Change } from '../../../../src/daemon/base/changes.ts';
 import { settledEvent } from '../../../../src/daemon/features/metering/index.ts';
 import { MemberChanges, SharedChanges } from '../../../../src/daemon/storage/shared-changes.ts';
 import { openSqliteStorage } from '../../../../src/daemon/storage/sqlite/open.ts';

@@ -2,7 +2,7 @@ import { once } from 'node:events';
 import { join } from 'node:path';
 import { Worker } from 'node:worker_threads';
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import type { KeyLimits, KeyPolicy } from '../../../../src/daemon/handler.ts';
+import type { KeyLimits, KeyPolicy } from '../../../../src/daemon/base/handler.ts';
 import type { SqliteStorage } from '../../../../src/daemon/storage/sqlite/open.ts';
 import { addUsers, aKey, morning } from '../../../storage/records.ts';
 import { policyWith } from '../../../support/shared-members.ts';

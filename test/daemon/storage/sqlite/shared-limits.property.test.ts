@@ -1,9 +1,9 @@
 import { join } from 'node:path';
 import fc from 'fast-check';
 import { afterAll, beforeAll, expect, test } from 'vitest';
+import type { KeyLimits } from '../../../../src/daemon/base/handler.ts';
 import { settledEvent } from '../../../../src/daemon/features/metering/index.ts';
 import { rateWindowMs } from '../../../../src/daemon/features/metering/rules/rate-window.ts';
-import type { KeyLimits } from '../../../../src/daemon/handler.ts';
 import { MemberChanges } from '../../../../src/daemon/storage/shared-changes.ts';
 import type { SqliteStorage } from '../../../../src/daemon/storage/sqlite/open.ts';
 import { openSqliteMember } from '../../../../src/daemon/storage/sqlite/open-member.ts';

@@ -1,8 +1,8 @@
 import { describe, expect, test } from 'vitest';
+import type { OutgoingRequest } from '../../../../src/daemon/base/world.ts';
 import { checkKey } from '../../../../src/daemon/upstream/check-key.ts';
 import { listModels } from '../../../../src/daemon/upstream/list-models.ts';
 import { providerApis } from '../../../../src/daemon/upstream/providers/registry.ts';
-import type { OutgoingRequest } from '../../../../src/daemon/world.ts';
 import { knownProviders } from '../../../../src/shared/known-providers.ts';
 
 /** Answers every request with the same JSON, and keeps the requests. */

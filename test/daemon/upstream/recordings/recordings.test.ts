@@ -3,11 +3,11 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import fc from 'fast-check';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import type { IncomingBody, OutgoingRequest } from '../../../../src/daemon/base/world.ts';
 import { firstDifference, matchKey } from '../../../../src/daemon/upstream/recordings/matching.ts';
 import { createRecorder } from '../../../../src/daemon/upstream/recordings/recorder.ts';
 import { chunksOf, parseRecording } from '../../../../src/daemon/upstream/recordings/recording.ts';
 import { createReplayer } from '../../../../src/daemon/upstream/recordings/replayer.ts';
-import type { IncomingBody, OutgoingRequest } from '../../../../src/daemon/world.ts';
 
 let folder: string;
 

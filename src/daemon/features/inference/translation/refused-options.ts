@@ -1,5 +1,5 @@
 import { RecentMap } from '../../../../shared/recent-map.ts';
-import type { World } from '../../../world.ts';
+import type { World } from '../../../base/world.ts';
 import { type Adjustment, type UpstreamCall, UpstreamFailure } from '../../upstreams/upstream.ts';
 import { hasOption, type TuningOption } from './options.ts';
 

@@ -1,4 +1,4 @@
-import type { World } from '../../../world.ts';
+import type { World } from '../../../base/world.ts';
 import type { Inference } from '../../upstreams/neutral.ts';
 import {
   type Adjustment,

@@ -1,5 +1,5 @@
 import type { NanoUsd } from '../../../../shared/money.ts';
-import type { KeyLimits } from '../../../handler.ts';
+import type { KeyLimits } from '../../../base/handler.ts';
 import type { BudgetRule } from './budget-rule.ts';
 import type { RateWindow } from './rate-window.ts';
 import type { BalanceTotals, KeyTotals } from './running-totals.ts';

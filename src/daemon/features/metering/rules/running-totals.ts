@@ -1,6 +1,6 @@
 import type { NanoUsd } from '../../../../shared/money.ts';
 import { utcDay } from '../../../../shared/time.ts';
-import type { KeyLimits } from '../../../handler.ts';
+import type { KeyLimits } from '../../../base/handler.ts';
 import type { Spend } from '../store.ts';
 import { RateWindow } from './rate-window.ts';
 

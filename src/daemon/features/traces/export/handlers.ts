@@ -8,8 +8,8 @@ import {
 import { ApiError } from '../../../../shared/errors.ts';
 import { inputFault } from '../../../../shared/input-faults.ts';
 import { notFound } from '../../../../shared/not-found.ts';
-import { type Handler, implement, type KeyOrLogin, keyOrLogin, StreamReply } from '../../../handler.ts';
-import type { World } from '../../../world.ts';
+import { type Handler, implement, type KeyOrLogin, keyOrLogin, StreamReply } from '../../../base/handler.ts';
+import type { World } from '../../../base/world.ts';
 import type { UsageRecord } from '../../metering/index.ts';
 import type { TraceViews } from '../handlers.ts';
 import type { CallSelection } from '../selection.ts';

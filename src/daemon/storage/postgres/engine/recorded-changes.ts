@@ -1,4 +1,4 @@
-import type { Change } from '../../../changes.ts';
+import type { Change } from '../../../base/changes.ts';
 import { announcedWrites, changesBy } from '../../sqlite/announced-writes.ts';
 import type { CommandSource } from '../../sqlite/engine/serve-writes.ts';
 import type { Commands } from '../../sqlite/engine/write-batch.ts';

@@ -1,5 +1,5 @@
 import type pg from 'pg';
-import { whenLate } from '../../../when-late.ts';
+import { whenLate } from '../../../runtime/when-late.ts';
 import { connectionLost } from './errors.ts';
 import type { FromServer, ServerChannel, ServerFailure, Step, ToServer } from './messages.ts';
 import { type DatabaseServers, serverFailure, wireOf } from './servers.ts';

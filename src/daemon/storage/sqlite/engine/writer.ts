@@ -1,6 +1,6 @@
 import { MessageChannel, type MessagePort, type Worker } from 'node:worker_threads';
+import type { Log } from '../../../base/log.ts';
 import type { Renewal } from '../../../features/daemons/members.ts';
-import type { Log } from '../../../log.ts';
 import { exitWaiter } from '../../../worker-threads/exit-waiter.ts';
 import type { MainThreadWatch } from '../../../worker-threads/watch-main-thread.ts';
 import { DatabaseUnusable, DataNeedsRepair } from './errors.ts';

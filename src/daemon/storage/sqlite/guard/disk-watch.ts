@@ -2,7 +2,7 @@ import { randomFillSync } from 'node:crypto';
 import { rmSync, statfsSync } from 'node:fs';
 import { open, rm, stat, statfs } from 'node:fs/promises';
 import { join } from 'node:path';
-import type { Log } from '../../../log.ts';
+import type { Log } from '../../../base/log.ts';
 import { poll } from './poll.ts';
 
 /** The reserve is written only by a daemon that has been running for a minute, which is meant to stay. */

@@ -1,5 +1,5 @@
 import { stat } from 'node:fs/promises';
-import type { Log } from '../../../log.ts';
+import type { Log } from '../../../base/log.ts';
 import { poll } from './poll.ts';
 
 const mebibyte = 1024 * 1024;

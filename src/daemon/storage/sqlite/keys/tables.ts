@@ -1,6 +1,6 @@
 import { ownerScopes, type ScopeName } from '../../../../shared/contract/endpoint.ts';
 import type { ActionName } from '../../../../shared/contract/key-limits.ts';
-import type { KeyDefaults, KeyLimits } from '../../../handler.ts';
+import type { KeyDefaults, KeyLimits } from '../../../base/handler.ts';
 import { integer, sqliteTable, text } from '../engine/orm.ts';
 
 /** Columns of a `KeyRecord`. */

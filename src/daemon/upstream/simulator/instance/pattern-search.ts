@@ -1,5 +1,5 @@
 import { type Context, createContext, Script } from 'node:vm';
-import { runWithin, threadCpuMs } from '../../../run-within.ts';
+import { runWithin, threadCpuMs } from '../../../runtime/run-within.ts';
 
 /** The processor time of one search. */
 const searchMsMax = 20;

@@ -1,8 +1,8 @@
 import { ApiError } from '../../../../../shared/errors.ts';
 import { invalid, type Json } from '../../../../../shared/invalid-request.ts';
 import { notFound } from '../../../../../shared/not-found.ts';
-import { RelayReply, StreamReply } from '../../../../handler.ts';
-import { pollUntil, within } from '../../../../world.ts';
+import { RelayReply, StreamReply } from '../../../../base/handler.ts';
+import { pollUntil, within } from '../../../../base/world.ts';
 import { withIds } from '../../stored/history.ts';
 import { type RespondCall, readRequest } from '../request/read-request.ts';
 import { threadCallOf } from '../request/respond.ts';

@@ -1,5 +1,5 @@
 import { whenAborted } from '../../../../../shared/when-aborted.ts';
-import type { World } from '../../../../world.ts';
+import type { World } from '../../../../base/world.ts';
 import { knownEvents } from '../../formats/responses/known-events.ts';
 import type { BackgroundStore, EventBatch } from './background-store.ts';
 

@@ -1,7 +1,7 @@
 import type { Json } from '../../../../../shared/invalid-request.ts';
 import { sseDone } from '../../../../../shared/sse.ts';
 import { whenAborted } from '../../../../../shared/when-aborted.ts';
-import type { World } from '../../../../world.ts';
+import type { World } from '../../../../base/world.ts';
 import type { ResponsesStore } from '../../stored/responses-store.ts';
 import type { BackgroundResponse, BackgroundStore, EventBatch } from './background-store.ts';
 import { closingEvents, interruptedResponse } from './closing-events.ts';

@@ -2,9 +2,9 @@ import { asApiError } from '../../../../../shared/errors.ts';
 import type { Json } from '../../../../../shared/invalid-request.ts';
 import { sseDone } from '../../../../../shared/sse.ts';
 import { whenAborted } from '../../../../../shared/when-aborted.ts';
-import type { Changes } from '../../../../changes.ts';
-import type { StreamReply } from '../../../../handler.ts';
-import type { World } from '../../../../world.ts';
+import type { Changes } from '../../../../base/changes.ts';
+import type { StreamReply } from '../../../../base/handler.ts';
+import type { World } from '../../../../base/world.ts';
 import {
   type AnsweredCall,
   type CutShort,

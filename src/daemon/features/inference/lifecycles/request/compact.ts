@@ -1,7 +1,7 @@
 import type { CreateResponseBody } from '../../../../../shared/contract/responses.ts';
 import { invalid, type Json } from '../../../../../shared/invalid-request.ts';
 import { unixSeconds } from '../../../../../shared/time.ts';
-import { RelayReply } from '../../../../handler.ts';
+import { RelayReply } from '../../../../base/handler.ts';
 import { type ModelCall, readLabels, wholeCall } from '../../../calls/index.ts';
 import type { InputItem, MessageItem } from '../../../upstreams/neutral.ts';
 import { sealedSummaryItem, summaryCall, summaryFormat } from '../../compaction/summary-call.ts';

@@ -1,7 +1,7 @@
 import type { CreateChatCompletionBody } from '../../../../../shared/contract/chat-completions.ts';
 import { isObject, type Json } from '../../../../../shared/invalid-request.ts';
 import { unixSeconds } from '../../../../../shared/time.ts';
-import { RelayReply, type StreamReply } from '../../../../handler.ts';
+import { RelayReply, type StreamReply } from '../../../../base/handler.ts';
 import {
   type AnsweredCall,
   type ModelCall,

@@ -1,6 +1,6 @@
 import type { CountInputTokensBody } from '../../../../../shared/contract/input-tokens.ts';
 import type { CountMessageTokensBody } from '../../../../../shared/contract/messages.ts';
-import { RelayReply } from '../../../../handler.ts';
+import { RelayReply } from '../../../../base/handler.ts';
 import type { ModelCall, ServiceOptions } from '../../../calls/index.ts';
 import { capableRoutes, checkAction, enforceKeyPolicy, inputTokens, policyOf } from '../../../calls/index.ts';
 import type { Inference } from '../../../upstreams/neutral.ts';

@@ -1,6 +1,6 @@
 import type { CreateMessageBody } from '../../../../../shared/contract/messages.ts';
 import { invalid, isObject, type Json } from '../../../../../shared/invalid-request.ts';
-import { RelayReply, type StreamReply } from '../../../../handler.ts';
+import { RelayReply, type StreamReply } from '../../../../base/handler.ts';
 import {
   type AnsweredCall,
   type ModelCall,

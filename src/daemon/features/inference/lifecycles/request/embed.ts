@@ -1,5 +1,5 @@
 import type { CreateEmbeddingBody } from '../../../../../shared/contract/embeddings.ts';
-import { RelayReply } from '../../../../handler.ts';
+import { RelayReply } from '../../../../base/handler.ts';
 import {
   type AnsweredCall,
   type ModelCall,

@@ -4,7 +4,7 @@ import type { CreateEmbeddingBody } from '../../../../../shared/contract/embeddi
 import type { CreateMessageBody } from '../../../../../shared/contract/messages.ts';
 import type { CreateResponseBody } from '../../../../../shared/contract/responses.ts';
 import { formatUsd } from '../../../../../shared/money.ts';
-import type { Identified } from '../../../../handler.ts';
+import type { Identified } from '../../../../base/handler.ts';
 import {
   capableRoutes,
   checkAction,

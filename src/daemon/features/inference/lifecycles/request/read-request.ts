@@ -1,6 +1,6 @@
 import type { CreateResponseBody } from '../../../../../shared/contract/responses.ts';
 import { invalid, type Json } from '../../../../../shared/invalid-request.ts';
-import type { Identified } from '../../../../handler.ts';
+import type { Identified } from '../../../../base/handler.ts';
 import {
   defaultsOf,
   type ModelCall,

@@ -1,5 +1,5 @@
 import { invalid } from '../../../../../shared/invalid-request.ts';
-import type { RelayReply, StreamReply } from '../../../../handler.ts';
+import type { RelayReply, StreamReply } from '../../../../base/handler.ts';
 import {
   type AnsweredCall,
   defaultsOf,

@@ -2,7 +2,7 @@ import type { Json } from '../../../../../shared/invalid-request.ts';
 import type { KnownSecrets } from '../../../../../shared/masking/known-secrets.ts';
 import { secretsOfServers } from '../../../../../shared/masking/mask-json.ts';
 import { unixSeconds } from '../../../../../shared/time.ts';
-import { RelayReply } from '../../../../handler.ts';
+import { RelayReply } from '../../../../base/handler.ts';
 import type {
   AnsweredCall,
   CutShort,

@@ -4,7 +4,7 @@ import { invalid, isObject } from '../../../../../shared/invalid-request.ts';
 import { sseEvent } from '../../../../../shared/sse.ts';
 import { unixSeconds } from '../../../../../shared/time.ts';
 import { whenAborted } from '../../../../../shared/when-aborted.ts';
-import { type Call, identified, SocketReply, StreamReply, type Turn } from '../../../../handler.ts';
+import { type Call, identified, SocketReply, StreamReply, type Turn } from '../../../../base/handler.ts';
 import { checkAction, enforceKeyPolicy, inputTokens, noTokens, policyOf } from '../../../calls/index.ts';
 import { canonicalJson, carriesPayment, type PayableRequest } from '../../../payment-required/index.ts';
 import { EventWriter } from '../../formats/responses/item-events.ts';

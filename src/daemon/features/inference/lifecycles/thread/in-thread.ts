@@ -1,7 +1,7 @@
 import { asApiError } from '../../../../../shared/errors.ts';
 import { invalid, isObject } from '../../../../../shared/invalid-request.ts';
 import { sseDone } from '../../../../../shared/sse.ts';
-import { StreamReply } from '../../../../handler.ts';
+import { StreamReply } from '../../../../base/handler.ts';
 import type { ModelCall } from '../../../calls/index.ts';
 import { type ThreadRun, titleOf } from '../../../threads/index.ts';
 import type { InferenceDeps } from '../inference-deps.ts';

@@ -1,5 +1,5 @@
-import type { Endpoint, Result } from '../shared/contract/endpoint.ts';
-import { pageSizeDefault } from '../shared/contract/vocabulary.ts';
+import type { Endpoint, Result } from '../../shared/contract/endpoint.ts';
+import { pageSizeDefault } from '../../shared/contract/vocabulary.ts';
 import { RelayReply } from './handler.ts';
 
 /** Replies of handlers in many features. */

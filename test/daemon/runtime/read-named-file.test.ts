@@ -4,12 +4,12 @@ import { mkdtemp, open, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
-import { readConfigFile } from '../../src/daemon/config/read-config-file.ts';
-import { setValue } from '../../src/daemon/config/set-value.ts';
-import { readNamedFile } from '../../src/daemon/read-named-file.ts';
-import { readRecordings } from '../../src/daemon/upstream/recordings/recording.ts';
-import { readYaml } from '../../src/daemon/yaml/read-yaml.ts';
-import { linearGrowth, stepGrowth } from '../support/count-steps.ts';
+import { readConfigFile } from '../../../src/daemon/config/read-config-file.ts';
+import { setValue } from '../../../src/daemon/config/set-value.ts';
+import { readNamedFile } from '../../../src/daemon/runtime/read-named-file.ts';
+import { readRecordings } from '../../../src/daemon/upstream/recordings/recording.ts';
+import { readYaml } from '../../../src/daemon/yaml/read-yaml.ts';
+import { linearGrowth, stepGrowth } from '../../support/count-steps.ts';
 
 let folder: string;
 let path: string;

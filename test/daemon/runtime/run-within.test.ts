@@ -1,7 +1,7 @@
 import { createContext, Script } from 'node:vm';
 import { expect, onTestFinished, test, vi } from 'vitest';
-import { runWithin } from '../../src/daemon/run-within.ts';
-import { fakeCpuTime } from '../support/fake-cpu-time.ts';
+import { runWithin } from '../../../src/daemon/runtime/run-within.ts';
+import { fakeCpuTime } from '../../support/fake-cpu-time.ts';
 
 test('a script that ends in time returns its result', () => {
   expect(runWithin(new Script('text.length'), createContext({ text: 'three' }), 100)).toBe(5);
