@@ -1,7 +1,7 @@
 import { InvalidPathParameter, NotTheService } from '../shared/client.ts';
 import { type ErrorCode, type ExitCode, exitCodes, failures } from '../shared/errors.ts';
-import { messageOf } from '../shared/message-of.ts';
-import { ReceivedError } from '../shared/received-error.ts';
+import { messageOf } from '../shared/faults/message-of.ts';
+import { ReceivedError } from '../shared/faults/received-error.ts';
 import type { CommandIndex, Context } from './context.ts';
 import { CliError, CutShort } from './failures/cli-error.ts';
 import { inCommandWords, inputFor } from './failures/command-words.ts';

@@ -1,5 +1,5 @@
+import { whenAborted } from '../shared/async/when-aborted.ts';
 import type { DaemonModule } from '../shared/daemon-module.ts';
-import { whenAborted } from '../shared/when-aborted.ts';
 import { type Context, createContext } from './context.ts';
 import type { Io } from './io.ts';
 import { commandIndex } from './manifest/command-index.ts';

@@ -1,6 +1,6 @@
 import { InvalidArgumentError } from '@commander-js/extra-typings';
-import { parseTime, utcDay } from '../shared/time.ts';
-import { localDay } from '../shared/time-zones.ts';
+import { parseTime, utcDay } from '../shared/time/time.ts';
+import { localDay } from '../shared/time/time-zones.ts';
 
 const dayMs = 86_400_000;
 const unitsMs: Readonly<Record<string, number>> = {

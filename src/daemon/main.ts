@@ -1,12 +1,12 @@
 import { homedir, hostname } from 'node:os';
 import type { Worker } from 'node:worker_threads';
-import type { CopyStorageOptions, CopyStorageOutcome } from '../shared/copy-storage.ts';
 import type { ConfigTools, ServeOptions } from '../shared/daemon-module.ts';
 import { type ExitCode, exitCodes } from '../shared/errors.ts';
 import { contentFile, logFiles } from '../shared/folders.ts';
+import { isLoopback } from '../shared/http/loopback.ts';
 import { idMaker } from '../shared/ids.ts';
-import { isLoopback } from '../shared/loopback.ts';
-import type { RestoreOptions, RestoreOutcome } from '../shared/restore.ts';
+import type { CopyStorageOptions, CopyStorageOutcome } from '../shared/storage/copy-storage.ts';
+import type { RestoreOptions, RestoreOutcome } from '../shared/storage/restore.ts';
 import { version } from '../shared/version.ts';
 import { createApp } from './app.ts';
 import { type Clock, type World, within } from './base/world.ts';

@@ -1,7 +1,7 @@
 import type { Endpoint, Input, Result } from './contract/endpoint.ts';
-import { receivedError } from './received-error.ts';
-import { type SseEvent, SseReader } from './sse.ts';
-import { trimEnd } from './trim-text.ts';
+import { receivedError } from './faults/received-error.ts';
+import { type SseEvent, SseReader } from './http/sse.ts';
+import { trimEnd } from './text/trim-text.ts';
 
 /**
  * The typed HTTP client. It knows contracts but no transport: `send` is injected, so a Unix socket, a remote host and a

@@ -1,7 +1,7 @@
 import type { ConfigWarning } from './contract/configuration.ts';
 import type { EventView } from './contract/events.ts';
-import type { CopyStorageOptions, CopyStorageOutcome } from './copy-storage.ts';
-import type { RestoreOptions, RestoreOutcome } from './restore.ts';
+import type { CopyStorageOptions, CopyStorageOutcome } from './storage/copy-storage.ts';
+import type { RestoreOptions, RestoreOutcome } from './storage/restore.ts';
 
 /** The parts of the daemon that commands call. They are injected, since neither side imports the other. */
 export interface DaemonModule {

@@ -16,7 +16,7 @@ import { batchRunner, type Operation } from '../../src/daemon/storage/sqlite/eng
 import { indexKinds } from '../../src/daemon/storage/sqlite/metering/index-kinds.ts';
 import { settlementRow } from '../../src/daemon/storage/sqlite/metering/rows.ts';
 import { createCommands } from '../../src/daemon/storage/sqlite/write-commands.ts';
-import { type CallLabels, noLabels } from '../../src/shared/call-labels.ts';
+import { type CallLabels, noLabels } from '../../src/shared/constants/call-labels.ts';
 import { dataFiles } from '../../src/shared/folders.ts';
 import { idMaker } from '../../src/shared/ids.ts';
 import { isGone, stopProcess } from './processes.ts';

@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
 import { mint } from '../../src/daemon/features/paywalls/macaroon.ts';
-import { encodeMacaroon } from '../../src/shared/macaroon.ts';
-import { parseAuthChallenges } from '../../src/shared/payment-scheme.ts';
+import { encodeMacaroon } from '../../src/shared/payments/macaroon.ts';
+import { parseAuthChallenges } from '../../src/shared/payments/payment-scheme.ts';
 import { startChildDaemon } from '../support/child-daemon.ts';
 import { eventually } from '../support/eventually.ts';
 import { type PaywalledServer, startPaywalledServer } from '../support/paywalled-server.ts';

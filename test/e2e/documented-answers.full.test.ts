@@ -2,7 +2,7 @@ import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { type Endpoint, scopeNames } from '../../src/shared/contract/endpoint.ts';
-import { SseReader } from '../../src/shared/sse.ts';
+import { SseReader } from '../../src/shared/http/sse.ts';
 import { type DaemonWithStranger, startWithStranger } from '../support/daemon-with-stranger.ts';
 import { DescribedAnswers } from '../support/described-answers.ts';
 import { endpoints } from '../support/endpoints.ts';

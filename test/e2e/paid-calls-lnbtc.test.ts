@@ -6,7 +6,7 @@ import { fetch402 } from '@getalby/lightning-tools/402';
 import { decodePaymentResponseHeader, wrapFetchWithPayment, x402Client } from '@x402/fetch';
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
 import { decodeInvoice } from '../../src/daemon/features/lightning/bolt11.ts';
-import { formatX402 } from '../../src/shared/x402.ts';
+import { formatX402 } from '../../src/shared/payments/x402.ts';
 import { type FakeOpenAi, startFakeOpenAi } from '../support/fake-openai.ts';
 import { lndMacaroon, startFakeLnd } from '../support/lightning/fake-lnd.ts';
 import { FakeNode } from '../support/lightning/fake-node.ts';

@@ -3,8 +3,12 @@ import { fetch402 } from '@getalby/lightning-tools/402';
 import { decodePaymentResponseHeader, wrapFetchWithPayment, x402Client } from '@x402/fetch';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { decodeInvoice } from '../../src/daemon/features/lightning/bolt11.ts';
-import { formatCredential, lightningChargeIn, toBase64Url } from '../../src/shared/payment-scheme.ts';
-import { formatX402, parsePaymentRequired } from '../../src/shared/x402.ts';
+import {
+  formatCredential,
+  lightningChargeIn,
+  toBase64Url,
+} from '../../src/shared/payments/payment-scheme.ts';
+import { formatX402, parsePaymentRequired } from '../../src/shared/payments/x402.ts';
 import { signUpAgent, viewAgent } from '../support/agents.ts';
 import { type FakeOpenAi, startFakeOpenAi } from '../support/fake-openai.ts';
 import {

@@ -8,7 +8,7 @@ import {
   type PaymentChallenge,
   parseChallenges,
   toBase64Url,
-} from '../../src/shared/payment-scheme.ts';
+} from '../../src/shared/payments/payment-scheme.ts';
 import { Wire } from '../daemon/http/http-fixture.ts';
 import { addPayer, openTill, type Payer, paymentsConfig, receiptOf } from '../support/paid-calls.ts';
 import { type PaywalledServer, startPaywalledServer } from '../support/paywalled-server.ts';

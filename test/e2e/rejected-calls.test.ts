@@ -3,7 +3,7 @@ import { connect } from 'node:net';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import type { EventView } from '../../src/shared/contract/events.ts';
 import type { TraceView } from '../../src/shared/contract/traces.ts';
-import { SseReader } from '../../src/shared/sse.ts';
+import { SseReader } from '../../src/shared/http/sse.ts';
 import { type DaemonWithStranger, startWithStranger } from '../support/daemon-with-stranger.ts';
 import { eventually } from '../support/eventually.ts';
 import { readExposition } from '../support/prometheus-text.ts';

@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
-import { SseReader } from '../../src/shared/sse.ts';
+import { SseReader } from '../../src/shared/http/sse.ts';
 import { newToken } from '../support/site.ts';
 import { type RunningDaemon, startDaemon } from '../support/start-daemon.ts';
 import { type AskOptions, addPerson, askDaemon, type Person } from '../support/users.ts';

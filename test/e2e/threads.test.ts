@@ -3,7 +3,7 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import type { Run, RunEvent } from '../../src/shared/contract/chats.ts';
 import type { ErrorReply } from '../../src/shared/contract/error-reply.ts';
 import type { Thread, ThreadEvent, ThreadMessage } from '../../src/shared/contract/threads.ts';
-import { SseReader } from '../../src/shared/sse.ts';
+import { SseReader } from '../../src/shared/http/sse.ts';
 import { answers, pausesAfter } from '../support/chaos-behaviours.ts';
 import { chaosConfig } from '../support/chaos-daemon.ts';
 import { type ChaosUpstream, startChaosUpstream } from '../support/chaos-upstream.ts';

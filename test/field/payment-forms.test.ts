@@ -6,9 +6,9 @@ import { proofIn } from '../../src/daemon/features/payment-required/proof.ts';
 import { l402Credential } from '../../src/daemon/features/paywalls/l402.ts';
 import { readDestination } from '../../src/daemon/features/wallet/destinations.ts';
 import { askService, requestInvoice } from '../../src/daemon/features/wallet/lnurl-pay.ts';
-import { paymentOffersIn } from '../../src/shared/payment-offers.ts';
-import { formatCredential, toBase64Url } from '../../src/shared/payment-scheme.ts';
-import { chains } from '../../src/shared/x402.ts';
+import { paymentOffersIn } from '../../src/shared/payments/payment-offers.ts';
+import { formatCredential, toBase64Url } from '../../src/shared/payments/payment-scheme.ts';
+import { chains } from '../../src/shared/payments/x402.ts';
 import { incomingAnswer } from '../support/incoming-answer.ts';
 
 /** The forms in which servers ask for payments and clients prove them, by the public reports that name them. */

@@ -4,7 +4,7 @@ import { describe, expect, test } from 'vitest';
 import { type ClientAnswer, type ClientRequest, createClient, pathOf } from '../../src/shared/client.ts';
 import { endpoint } from '../../src/shared/contract/endpoint.ts';
 import { ApiError } from '../../src/shared/errors.ts';
-import { sseEvent } from '../../src/shared/sse.ts';
+import { sseEvent } from '../../src/shared/http/sse.ts';
 
 const common = { summary: '', tag: 'Daemon', access: {}, errors: [] } as const;
 const readThing = endpoint({

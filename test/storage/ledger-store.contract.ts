@@ -2,8 +2,8 @@ import { describe, expect, test } from 'vitest';
 import type { GrantRecord } from '../../src/daemon/features/metering/ledger-store.ts';
 import type { UsageRecord } from '../../src/daemon/features/metering/store.ts';
 import type { Storage } from '../../src/daemon/storage/storage.ts';
-import { noLabels } from '../../src/shared/call-labels.ts';
-import { startOfPeriod } from '../../src/shared/spend-periods.ts';
+import { noLabels } from '../../src/shared/constants/call-labels.ts';
+import { startOfPeriod } from '../../src/shared/money/spend-periods.ts';
 import { aHold, aKey, aSettlement, dayMs, morning, type OpenStorage, owner } from './records.ts';
 
 export function ledgerStoreContract(open: OpenStorage): void {

@@ -7,8 +7,8 @@ import type {
   UsageGroup,
   UsagePage,
 } from '../../src/daemon/features/metering/store.ts';
-import { noLabels } from '../../src/shared/call-labels.ts';
-import { bucketsOf } from '../../src/shared/time-zones.ts';
+import { noLabels } from '../../src/shared/constants/call-labels.ts';
+import { bucketsOf } from '../../src/shared/time/time-zones.ts';
 import { memoryMeteringReads } from '../support/memory-stores.ts';
 import {
   aHold,

@@ -9,7 +9,7 @@ import type {
 import type { SearchFilters, SearchTerm, TermField } from '../../src/daemon/features/traces/store.ts';
 import type { LoginRecord } from '../../src/daemon/features/workspaces/store.ts';
 import type { Storage } from '../../src/daemon/storage/storage.ts';
-import { noLabels } from '../../src/shared/call-labels.ts';
+import { noLabels } from '../../src/shared/constants/call-labels.ts';
 
 /**
  * Opens an empty storage of the tested engine; the runner closes it after the test, or empties it for the next one. `isOwn`: no

@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest';
 import type { BudgetRule } from '../../src/daemon/features/metering/index.ts';
 import { recoverHolds } from '../../src/daemon/features/metering/index.ts';
-import { noLabels } from '../../src/shared/call-labels.ts';
+import { noLabels } from '../../src/shared/constants/call-labels.ts';
 import { type AdmittedCall, noLimits, policyWith, sharedMembers } from '../support/shared-members.ts';
 import { addUsers, aKey, dayMs, morning, type OpenStorage } from './records.ts';
 

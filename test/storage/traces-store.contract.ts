@@ -8,7 +8,7 @@ import type {
   TracesFilter,
   TracesSearch,
 } from '../../src/daemon/features/traces/store.ts';
-import { noLabels } from '../../src/shared/call-labels.ts';
+import { noLabels } from '../../src/shared/constants/call-labels.ts';
 import {
   aSettlement,
   aUsage,

@@ -1,5 +1,5 @@
 import { createHmac } from 'node:crypto';
-import { decodeMacaroon, encodeMacaroon } from '../../src/shared/macaroon.ts';
+import { decodeMacaroon, encodeMacaroon } from '../../src/shared/payments/macaroon.ts';
 
 /** A token, in base64, with caveats that its holder appended: that takes no secret. */
 export function appendCaveats(token: string, added: readonly string[]): string {

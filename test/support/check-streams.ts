@@ -3,7 +3,7 @@ import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { TSchema } from 'typebox';
 import { Compile, type Validator } from 'typebox/compile';
 import type { Endpoint } from '../../src/shared/contract/endpoint.ts';
-import { SseReader } from '../../src/shared/sse.ts';
+import { SseReader } from '../../src/shared/http/sse.ts';
 import { endpoints } from './endpoints.ts';
 
 /** Gets events of a watched daemon that break the schema of their endpoint, by its port. */

@@ -13,7 +13,7 @@ const modules = {
   'compare-calls': 'test/shared/comparison/compare-calls.works.ts',
   masking: 'test/shared/masking/masking.works.ts',
   quadratic: 'test/support/quadratic.works.ts',
-  sse: 'test/shared/sse.works.ts',
+  sse: 'test/shared/http/sse.works.ts',
   upstream: 'test/daemon/upstream/upstream.works.ts',
   yaml: 'test/daemon/yaml.works.ts',
 };

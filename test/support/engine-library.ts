@@ -1,7 +1,7 @@
 import { existsSync } from 'node:fs';
 import { mkdir, symlink } from 'node:fs/promises';
 import { join } from 'node:path';
-import { engineLibrary } from '../../src/shared/engine-library.ts';
+import { engineLibrary } from '../../src/shared/constants/engine-library.ts';
 
 /** Where CI installs the engine's library: `GATEWAY_HOME=.engine npx gateway engine install`. */
 const installed = join(import.meta.dirname, '../../.engine', engineLibrary.folder);

@@ -3,9 +3,9 @@ import { createServer, type IncomingMessage, type ServerResponse } from 'node:ht
 import type { AddressInfo } from 'node:net';
 import { decodeInvoice } from '../../src/daemon/features/lightning/bolt11.ts';
 import { mint } from '../../src/daemon/features/paywalls/macaroon.ts';
-import { encodeMacaroon } from '../../src/shared/macaroon.ts';
-import { formatChallenge, parseCredential, toBase64Url } from '../../src/shared/payment-scheme.ts';
-import { chains, formatX402, parsePaymentPayload } from '../../src/shared/x402.ts';
+import { encodeMacaroon } from '../../src/shared/payments/macaroon.ts';
+import { formatChallenge, parseCredential, toBase64Url } from '../../src/shared/payments/payment-scheme.ts';
+import { chains, formatX402, parsePaymentPayload } from '../../src/shared/payments/x402.ts';
 import { bodyOf } from './lightning/fake-server.ts';
 
 /** How a seller asks for payments. */

@@ -103,7 +103,7 @@ export const plantedFaults: readonly Fault[] = [
     replacement: 'template !== putProviderKey.path',
   },
   {
-    path: 'src/shared/money.ts',
+    path: 'src/shared/money/money.ts',
     kind: 'operator',
     text: 'if (inputTokens > tier.aboveInputTokens &&',
     replacement: 'if (inputTokens >= tier.aboveInputTokens &&',
@@ -115,7 +115,7 @@ export const plantedFaults: readonly Fault[] = [
     replacement: '(later[items] as CallPart[]).length < left)',
   },
   {
-    path: 'src/shared/text/query.ts',
+    path: 'src/shared/calls/query.ts',
     kind: 'operator',
     text: 'if (values.length > valuesMax)',
     replacement: 'if (values.length >= valuesMax)',

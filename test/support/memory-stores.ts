@@ -15,8 +15,8 @@ import type {
   WorkspacesStore,
 } from '../../src/daemon/features/workspaces/store.ts';
 import { LocalChanges } from '../../src/daemon/storage/local-changes.ts';
-import { utcDay } from '../../src/shared/time.ts';
-import { localDay } from '../../src/shared/time-zones.ts';
+import { utcDay } from '../../src/shared/time/time.ts';
+import { localDay } from '../../src/shared/time/time-zones.ts';
 
 /** Stores that forget everything with the test: the plainest reading of each interface. */
 

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { z } from 'zod';
-import { SseReader } from '../../src/shared/sse.ts';
+import { SseReader } from '../../src/shared/http/sse.ts';
 
 const text = z.string();
 const count = z.int().nonnegative();

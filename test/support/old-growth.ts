@@ -3,7 +3,7 @@
  * process of its own: what else a heap holds decides when V8 promotes objects.
  */
 import { getHeapSpaceStatistics } from 'node:v8';
-import { type Listed, TransientList, TransientMap } from '../../src/shared/transient.ts';
+import { type Listed, TransientList, TransientMap } from '../../src/shared/async/transient.ts';
 import { collectGarbage } from './collect-garbage.ts';
 
 function oldBytes(): number {

@@ -13,7 +13,7 @@ import type { Services } from '../../src/cli/tui/services/services.ts';
 import { TuiState } from '../../src/cli/tui/state/tui-state.ts';
 import { followRowStreams } from '../../src/cli/tui/sync.ts';
 import type { Client } from '../../src/shared/client.ts';
-import type { SseEvent } from '../../src/shared/sse.ts';
+import type { SseEvent } from '../../src/shared/http/sse.ts';
 import { eventually } from './eventually.ts';
 import { openTerminal } from './virtual-terminal.ts';
 

@@ -1,5 +1,9 @@
-import { formatCredential, type PaymentChallenge, parseChallenges } from '../../src/shared/payment-scheme.ts';
-import { formatX402, type PaymentRequired, parsePaymentRequired } from '../../src/shared/x402.ts';
+import {
+  formatCredential,
+  type PaymentChallenge,
+  parseChallenges,
+} from '../../src/shared/payments/payment-scheme.ts';
+import { formatX402, type PaymentRequired, parsePaymentRequired } from '../../src/shared/payments/x402.ts';
 import { givePlayMoney } from './play-money.ts';
 import type { RunningDaemon } from './start-daemon.ts';
 import { addPerson, askDaemon } from './users.ts';

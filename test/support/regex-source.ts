@@ -4,7 +4,7 @@ import ts from 'typescript';
 
 /** A regular expression in the source. */
 export interface FoundRegex {
-  /** `src/shared/time.ts:32` */
+  /** `src/shared/time/time.ts:32` */
   at: string;
   source: string;
   flags: string;

@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict';
-import { SseReader } from '../../src/shared/sse.ts';
+import { SseReader } from '../../src/shared/http/sse.ts';
 import { type Item, ResponseResource, StreamEvent } from './open-responses.ts';
 
 type Of<T extends StreamEvent['type']> = Extract<StreamEvent, { type: T }>;

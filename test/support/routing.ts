@@ -5,7 +5,7 @@ import type { PlanRequest } from '../../src/daemon/features/routing/judge-offer.
 import type { Requirements } from '../../src/daemon/features/routing/needs.ts';
 import { planRoutes } from '../../src/daemon/features/routing/plan-routes.ts';
 import { ApiError } from '../../src/shared/errors.ts';
-import type { Prices } from '../../src/shared/money.ts';
+import type { Prices } from '../../src/shared/money/money.ts';
 import { fakeWorld } from './fake-world.ts';
 
 /** Prices in dollars per million tokens. */

@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
+import { parseQuery } from '../../src/shared/calls/query.ts';
 import type { TraceView } from '../../src/shared/contract/traces.ts';
-import { parseQuery } from '../../src/shared/text/query.ts';
 import { callsQuery, inRange, selects, toggled } from '../../src/web/data/calls-query.ts';
 import { answerText, conversationOf } from '../../src/web/parts/conversation.ts';
 import { countText, durationText, tokenRate, usdText } from '../../src/web/parts/format.ts';

@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
-import { formatUsd } from '../../src/shared/money.ts';
+import { formatUsd } from '../../src/shared/money/money.ts';
 import {
   change,
   count,

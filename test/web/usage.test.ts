@@ -2,7 +2,7 @@ import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import type { Result } from '../../src/shared/contract/endpoint.ts';
 import type { getUsageSeries } from '../../src/shared/contract/usage.ts';
-import { formatUsd } from '../../src/shared/money.ts';
+import { formatUsd } from '../../src/shared/money/money.ts';
 import { usagePeriod, usageRanges } from '../../src/web/screens/usage/usage-period.ts';
 import { csvOfRows, rowsOfSeries, rowsOverTime, totalOf } from '../../src/web/screens/usage/usage-rows.ts';
 

@@ -22,7 +22,7 @@ const together = {
     /\/src\/cli\/terminal\/exit-on-failed-write\.ts$/,
     /\/(commander|extra-typings)\//,
   ],
-  common: [/\/src\/shared\/(errors|client|received-error|sse|folders|proxies|loopback)\.ts$/],
+  common: [/\/src\/shared\/(errors|client|faults\/received-error|http\/(sse|loopback)|proxies|folders)\.ts$/],
 };
 
 /** To import a module of Node’s own is to make all that it exports, with some a second HTTP client: it is asked for instead. */

@@ -5,10 +5,10 @@ import {
   alertKinds,
   alertUnits,
   isOfManyCalls,
-} from '../../shared/alert-kinds.ts';
+} from '../../shared/constants/alert-kinds.ts';
 import type { Alert, AlertCondition, AlertFiring, AlertPreview } from '../../shared/contract/alerts.ts';
 import { exitCodes } from '../../shared/errors.ts';
-import { ReceivedError } from '../../shared/received-error.ts';
+import { ReceivedError } from '../../shared/faults/received-error.ts';
 import type { Context } from '../context.ts';
 import {
   deleteAlert,

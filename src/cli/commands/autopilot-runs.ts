@@ -2,7 +2,7 @@ import { Argument, Command } from '@commander-js/extra-typings';
 import type { AutopilotRun, AutopilotRunEntry } from '../../shared/contract/autopilots.ts';
 import type { ThreadEvent } from '../../shared/contract/threads.ts';
 import { exitCodes } from '../../shared/errors.ts';
-import { bitcoin } from '../../shared/sats.ts';
+import { bitcoin } from '../../shared/money/sats.ts';
 import type { Context } from '../context.ts';
 import {
   cancelAutopilotRun,

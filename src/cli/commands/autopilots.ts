@@ -10,7 +10,7 @@ import type {
   ListedAutopilot,
 } from '../../shared/contract/autopilots.ts';
 import { exitCodes } from '../../shared/errors.ts';
-import { bitcoin } from '../../shared/sats.ts';
+import { bitcoin } from '../../shared/money/sats.ts';
 import type { Context } from '../context.ts';
 import {
   archiveAutopilot,

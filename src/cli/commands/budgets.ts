@@ -7,8 +7,8 @@ import {
   thresholdsMax,
 } from '../../shared/contract/budgets.ts';
 import { exitCodes } from '../../shared/errors.ts';
-import { ReceivedError } from '../../shared/received-error.ts';
-import { spendPeriods } from '../../shared/spend-periods.ts';
+import { ReceivedError } from '../../shared/faults/received-error.ts';
+import { spendPeriods } from '../../shared/money/spend-periods.ts';
 import type { Context } from '../context.ts';
 import { deleteBudget, getBudget, listBudgets, putBudget } from '../endpoints.ts';
 import { CliError } from '../failures/cli-error.ts';

@@ -1,7 +1,7 @@
 import { Command } from '@commander-js/extra-typings';
 import type { CreditPurchase } from '../../shared/contract/credit.ts';
 import { exitCodes } from '../../shared/errors.ts';
-import { bitcoin } from '../../shared/sats.ts';
+import { bitcoin } from '../../shared/money/sats.ts';
 import type { Context } from '../context.ts';
 import { buyCredit, getCreditPurchase } from '../endpoints.ts';
 import { CliError } from '../failures/cli-error.ts';

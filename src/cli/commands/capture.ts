@@ -1,5 +1,5 @@
 import { Argument, Command } from '@commander-js/extra-typings';
-import { captureLevels } from '../../shared/capture-levels.ts';
+import { captureLevels } from '../../shared/constants/capture-levels.ts';
 import type { getCapture as getCaptureContract } from '../../shared/contract/content.ts';
 import type { Result } from '../../shared/contract/endpoint.ts';
 import { sizeText } from '../../shared/text/size-text.ts';

@@ -5,7 +5,7 @@ import type { Client } from '../../shared/client.ts';
 import type { ConfigWarning } from '../../shared/contract/configuration.ts';
 import type { ConfigFault, ConfigLocation, ExplainedSetting } from '../../shared/daemon-module.ts';
 import { exitCodes } from '../../shared/errors.ts';
-import { ReceivedError } from '../../shared/received-error.ts';
+import { ReceivedError } from '../../shared/faults/received-error.ts';
 import type { Context } from '../context.ts';
 import { getConfiguration, getModel, reloadConfiguration } from '../endpoints.ts';
 import { CliError } from '../failures/cli-error.ts';

@@ -1,7 +1,7 @@
 import { Command, InvalidArgumentError } from '@commander-js/extra-typings';
 import type { CreditAccount, CreditGrant } from '../../shared/contract/credit.ts';
 import type { KeyView } from '../../shared/contract/keys.ts';
-import { ReceivedError } from '../../shared/received-error.ts';
+import { ReceivedError } from '../../shared/faults/received-error.ts';
 import type { Context } from '../context.ts';
 import { getKey, grantCredit, listCredit } from '../endpoints.ts';
 import { resolveAnyWorkspace } from '../names/resolve.ts';

@@ -1,7 +1,7 @@
 import { Command } from '@commander-js/extra-typings';
 import type { CreateEmbeddingBody, EmbeddingList } from '../../shared/contract/embeddings.ts';
 import { exitCodes } from '../../shared/errors.ts';
-import { trimEnd } from '../../shared/trim-text.ts';
+import { trimEnd } from '../../shared/text/trim-text.ts';
 import type { Context } from '../context.ts';
 import { createEmbedding, listModels } from '../endpoints.ts';
 import { CliError } from '../failures/cli-error.ts';

@@ -1,4 +1,4 @@
-import type { SseEvent } from '../../shared/sse.ts';
+import type { SseEvent } from '../../shared/http/sse.ts';
 import type { Context } from '../context.ts';
 import { followStream, type OpenStream } from '../hosts/follow-stream.ts';
 

@@ -1,6 +1,6 @@
 import { Command } from '@commander-js/extra-typings';
 import type { WalletInvoice } from '../../shared/contract/payments.ts';
-import { bitcoin } from '../../shared/sats.ts';
+import { bitcoin } from '../../shared/money/sats.ts';
 import type { Context } from '../context.ts';
 import { createInvoice, getInvoice, listInvoices } from '../endpoints.ts';
 import { csvOption, example, wholeNumber } from '../options.ts';

@@ -1,8 +1,8 @@
 import { Command } from '@commander-js/extra-typings';
 import type { ClientAnswer, ClientRequest } from '../../shared/client.ts';
-import { receivedError } from '../../shared/received-error.ts';
-import { SseReader } from '../../shared/sse.ts';
-import { trimEnd } from '../../shared/trim-text.ts';
+import { receivedError } from '../../shared/faults/received-error.ts';
+import { SseReader } from '../../shared/http/sse.ts';
+import { trimEnd } from '../../shared/text/trim-text.ts';
 import type { Context } from '../context.ts';
 import { explain } from '../explain.ts';
 import type { Host } from '../hosts/hosts.ts';

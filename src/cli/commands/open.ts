@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import { Command } from '@commander-js/extra-typings';
 import { exitCodes } from '../../shared/errors.ts';
 import { dataFiles, foldersOf } from '../../shared/folders.ts';
-import { trimEnd } from '../../shared/trim-text.ts';
+import { trimEnd } from '../../shared/text/trim-text.ts';
 import type { Context } from '../context.ts';
 import { createLoginLink } from '../endpoints.ts';
 import { CliError } from '../failures/cli-error.ts';

@@ -7,7 +7,7 @@ import type {
 } from '../../shared/contract/payments.ts';
 import type { resolvePayment as resolvePaymentContract } from '../../shared/contract/wallet-backend.ts';
 import { exitCodes } from '../../shared/errors.ts';
-import { bitcoin } from '../../shared/sats.ts';
+import { bitcoin } from '../../shared/money/sats.ts';
 import type { Context } from '../context.ts';
 import {
   decodeInvoice,

@@ -1,6 +1,6 @@
 import { Command, InvalidArgumentError, Option } from '@commander-js/extra-typings';
 import type { AuthScheme, ExportFormat, Paywall, PaywallMethod } from '../../shared/contract/paywalls.ts';
-import { bitcoin } from '../../shared/sats.ts';
+import { bitcoin } from '../../shared/money/sats.ts';
 import type { Context } from '../context.ts';
 import {
   createPaywall,

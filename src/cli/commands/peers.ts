@@ -1,7 +1,7 @@
 import { Command, InvalidArgumentError, Option } from '@commander-js/extra-typings';
 import { type Peer, type PeerAttempt, type PeerCheck, peerNamePattern } from '../../shared/contract/peers.ts';
 import { exitCodes } from '../../shared/errors.ts';
-import { isoTime } from '../../shared/time.ts';
+import { isoTime } from '../../shared/time/time.ts';
 import type { Context } from '../context.ts';
 import { checkPeer, deletePeer, listPeerAttempts, listPeers, putPeer } from '../endpoints.ts';
 import { noSuch } from '../failures/no-such.ts';

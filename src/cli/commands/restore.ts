@@ -1,8 +1,8 @@
 import { existsSync } from 'node:fs';
 import { Command } from '@commander-js/extra-typings';
 import { exitCodes } from '../../shared/errors.ts';
-import type { RestoreOutcome } from '../../shared/restore.ts';
 import { shellQuoted } from '../../shared/samples/literals.ts';
+import type { RestoreOutcome } from '../../shared/storage/restore.ts';
 import type { Context } from '../context.ts';
 import { CliError } from '../failures/cli-error.ts';
 import { localName } from '../hosts/host-file.ts';

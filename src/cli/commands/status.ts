@@ -6,8 +6,8 @@ import type {
   ProviderStatus,
   ServiceStatus,
 } from '../../shared/contract/daemon.ts';
-import { serverAddresses } from '../../shared/database-url.ts';
-import { ReceivedError } from '../../shared/received-error.ts';
+import { ReceivedError } from '../../shared/faults/received-error.ts';
+import { serverAddresses } from '../../shared/storage/database-url.ts';
 import type { Context } from '../context.ts';
 import { getServiceStatus, getStatus, listFirings } from '../endpoints.ts';
 import { example } from '../options.ts';

@@ -1,6 +1,6 @@
 import { Command } from '@commander-js/extra-typings';
 import { exitCodes } from '../../shared/errors.ts';
-import { ReceivedError } from '../../shared/received-error.ts';
+import { ReceivedError } from '../../shared/faults/received-error.ts';
 import type { Context } from '../context.ts';
 import { stopDaemon } from '../endpoints.ts';
 import { CliError } from '../failures/cli-error.ts';

@@ -1,5 +1,5 @@
 import { Command } from '@commander-js/extra-typings';
-import type { CopyStorageOutcome } from '../../shared/copy-storage.ts';
+import type { CopyStorageOutcome } from '../../shared/storage/copy-storage.ts';
 import type { Context } from '../context.ts';
 import { CliError } from '../failures/cli-error.ts';
 import { example } from '../options.ts';

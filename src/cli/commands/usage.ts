@@ -12,7 +12,7 @@ import type {
   UsageView,
 } from '../../shared/contract/usage.ts';
 import { exitCodes } from '../../shared/errors.ts';
-import { localDay } from '../../shared/time-zones.ts';
+import { localDay } from '../../shared/time/time-zones.ts';
 import type { Context } from '../context.ts';
 import { getUsage, getUsageLatency, getUsageSeries, listUsage, tokensServed } from '../endpoints.ts';
 import { CliError } from '../failures/cli-error.ts';

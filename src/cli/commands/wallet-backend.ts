@@ -6,8 +6,8 @@ import type {
   WalletBackendStatus,
 } from '../../shared/contract/wallet-backend.ts';
 import { exitCodes } from '../../shared/errors.ts';
-import { bitcoin } from '../../shared/sats.ts';
-import { backendFacts, connectedBackends, lightningNetworks } from '../../shared/wallet-backends.ts';
+import { bitcoin } from '../../shared/money/sats.ts';
+import { backendFacts, connectedBackends, lightningNetworks } from '../../shared/payments/wallet-backends.ts';
 import type { Context } from '../context.ts';
 import {
   checkWalletBackend,

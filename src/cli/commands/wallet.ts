@@ -7,8 +7,8 @@ import type {
   Wallet,
 } from '../../shared/contract/wallet.ts';
 import { exitCodes } from '../../shared/errors.ts';
-import { ReceivedError } from '../../shared/received-error.ts';
-import { bitcoin } from '../../shared/sats.ts';
+import { ReceivedError } from '../../shared/faults/received-error.ts';
+import { bitcoin } from '../../shared/money/sats.ts';
 import type { Context } from '../context.ts';
 import { createWallet, getBalance, showPhrase, useFaucet } from '../endpoints.ts';
 import { CliError } from '../failures/cli-error.ts';

@@ -1,11 +1,11 @@
 import { Command } from '@commander-js/extra-typings';
 import type { Client } from '../../shared/client.ts';
 import type { Whisper, WhisperThread } from '../../shared/contract/whispers.ts';
-import { editDistance } from '../../shared/edit-distance.ts';
 import { exitCodes } from '../../shared/errors.ts';
-import { inWords } from '../../shared/in-words.ts';
-import { missing } from '../../shared/not-found.ts';
-import { ReceivedError } from '../../shared/received-error.ts';
+import { missing } from '../../shared/faults/not-found.ts';
+import { ReceivedError } from '../../shared/faults/received-error.ts';
+import { editDistance } from '../../shared/text/edit-distance.ts';
+import { inWords } from '../../shared/text/in-words.ts';
 import type { Context } from '../context.ts';
 import {
   listMembers,

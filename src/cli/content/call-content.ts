@@ -2,7 +2,7 @@ import type { Client } from '../../shared/client.ts';
 import type { ContentText } from '../../shared/contract/content.ts';
 import type { ResponseResource } from '../../shared/contract/response-resource.ts';
 import type { TraceView } from '../../shared/contract/traces.ts';
-import { ReceivedError } from '../../shared/received-error.ts';
+import { ReceivedError } from '../../shared/faults/received-error.ts';
 import { getResponse, getTraceContent, listInputItems } from '../endpoints.ts';
 import { chatPassages, type Passage, passagesOf } from './conversation-text.ts';
 

@@ -1,4 +1,4 @@
-import { type CostPart, costParts } from '../../shared/call-cost.ts';
+import { type CostPart, costParts } from '../../shared/calls/call-cost.ts';
 import type { TraceView } from '../../shared/contract/traces.ts';
 import { count, dollars } from '../output/amount.ts';
 import type { Paint } from '../output/style.ts';

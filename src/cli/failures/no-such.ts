@@ -1,5 +1,5 @@
 import { exitCodes } from '../../shared/errors.ts';
-import { missing } from '../../shared/not-found.ts';
+import { missing } from '../../shared/faults/not-found.ts';
 import { CliError } from './cli-error.ts';
 
 /** The failure of a command that did not find what the user named. `list` is the command that lists what exists. */

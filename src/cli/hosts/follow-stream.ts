@@ -1,4 +1,4 @@
-import type { SseEvent } from '../../shared/sse.ts';
+import type { SseEvent } from '../../shared/http/sse.ts';
 import { isTransient } from './is-transient.ts';
 
 /** Opens a stream, after the event with that id if given. */

@@ -1,6 +1,6 @@
 import { exitCodes } from '../../shared/errors.ts';
-import { isLoopback } from '../../shared/loopback.ts';
-import { trimEnd } from '../../shared/trim-text.ts';
+import { isLoopback } from '../../shared/http/loopback.ts';
+import { trimEnd } from '../../shared/text/trim-text.ts';
 import { CliError } from '../failures/cli-error.ts';
 
 /**

@@ -1,5 +1,5 @@
 import { exitCodes, failures } from '../../shared/errors.ts';
-import { ReceivedError } from '../../shared/received-error.ts';
+import { ReceivedError } from '../../shared/faults/received-error.ts';
 import { CliError } from '../failures/cli-error.ts';
 import { Unreachable } from './send.ts';
 

@@ -2,7 +2,7 @@ import { closeSync, fstatSync, openSync, readFileSync, type Stats, statSync } fr
 import { join } from 'node:path';
 import { exitCodes } from '../../shared/errors.ts';
 import { type DaemonFile, dataFiles, type Environment, foldersOf } from '../../shared/folders.ts';
-import { type ProcessStat, readProcessStat } from '../../shared/process-stat.ts';
+import { type ProcessStat, readProcessStat } from '../../shared/text/process-stat.ts';
 import { CliError } from '../failures/cli-error.ts';
 
 /** Reads the file that the running local daemon wrote; undefined when there is none or its process is gone. */

@@ -1,8 +1,8 @@
 import type { ClientAnswer, ClientRequest, Send } from '../../shared/client.ts';
 import type { ConfigFault } from '../../shared/daemon-module.ts';
 import { exitCodes } from '../../shared/errors.ts';
-import { isLoopback } from '../../shared/loopback.ts';
-import { bypassOf } from '../../shared/no-proxy.ts';
+import { isLoopback } from '../../shared/http/loopback.ts';
+import { bypassOf } from '../../shared/http/no-proxy.ts';
 import { proxiesIn } from '../../shared/proxies.ts';
 import { CliError } from '../failures/cli-error.ts';
 import { socketAddress, socketPathOf } from './host-address.ts';

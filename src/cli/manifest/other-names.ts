@@ -1,5 +1,5 @@
 import type { CommandUnknownOpts } from '@commander-js/extra-typings';
-import { inWords } from '../../shared/in-words.ts';
+import { inWords } from '../../shared/text/in-words.ts';
 import { isNoun, type NounEntry } from './entry.ts';
 import type { CommandLine } from './locate.ts';
 import { manifest } from './manifest.ts';

@@ -1,6 +1,6 @@
 import type { Key } from '../../shared/contract/keys.ts';
 import { exitCodes } from '../../shared/errors.ts';
-import { ReceivedError } from '../../shared/received-error.ts';
+import { ReceivedError } from '../../shared/faults/received-error.ts';
 import type { Context } from '../context.ts';
 import {
   getModel,

@@ -1,5 +1,5 @@
-import { groupDigits } from '../../shared/group-digits.ts';
-import { trimEnd } from '../../shared/trim-text.ts';
+import { groupDigits } from '../../shared/text/group-digits.ts';
+import { trimEnd } from '../../shared/text/trim-text.ts';
 
 /** Formats an amount as `$0.000123`; an unknown amount is `unknown`, never 0. */
 export function dollars(usd: string | null | undefined): string {

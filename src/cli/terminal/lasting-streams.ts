@@ -1,7 +1,7 @@
 import { writeSync } from 'node:fs';
 import { Socket } from 'node:net';
 import type { Writable } from 'node:stream';
-import { whenAborted } from '../../shared/when-aborted.ts';
+import { whenAborted } from '../../shared/async/when-aborted.ts';
 import type { LastingStreams, Writer } from '../io.ts';
 
 /** What a reader has not taken yet is kept up to this length; more is dropped. */

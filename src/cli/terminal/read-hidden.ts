@@ -1,5 +1,5 @@
 import type { ReadStream } from 'node:tty';
-import { whenAborted } from '../../shared/when-aborted.ts';
+import { whenAborted } from '../../shared/async/when-aborted.ts';
 import type { Writer } from '../io.ts';
 import { stopJob } from './stop-job.ts';
 

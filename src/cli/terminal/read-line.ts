@@ -1,5 +1,5 @@
 import type { ReadStream } from 'node:tty';
-import { whenAborted } from '../../shared/when-aborted.ts';
+import { whenAborted } from '../../shared/async/when-aborted.ts';
 import type { LineOptions, Writer } from '../io.ts';
 import { dropTypedAhead } from './typed-ahead.ts';
 

@@ -1,4 +1,4 @@
-import type { CaptureLevel } from '../../shared/capture-levels.ts';
+import type { CaptureLevel } from '../../shared/constants/capture-levels.ts';
 import type {
   Body,
   Endpoint,
@@ -11,7 +11,7 @@ import type {
 import type { CacheMode } from '../../shared/contract/key-defaults.ts';
 import type { ActionName } from '../../shared/contract/key-limits.ts';
 import { ApiError } from '../../shared/errors.ts';
-import type { NanoUsd } from '../../shared/money.ts';
+import type { NanoUsd } from '../../shared/money/money.ts';
 
 /** The caller, according to the credential. */
 export type Caller = AnonymousCaller | KeyCaller | LoginCaller | AgentCaller | TokenCaller | AutopilotCaller;

@@ -1,4 +1,4 @@
-import { localModelsProvider } from '../../shared/engine-library.ts';
+import { localModelsProvider } from '../../shared/constants/engine-library.ts';
 import { apiVersion } from '../../shared/version.ts';
 import type { CallObserver, Captures } from '../features/calls/index.ts';
 import {

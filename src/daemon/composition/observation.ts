@@ -1,4 +1,4 @@
-import { isoTime } from '../../shared/time.ts';
+import { isoTime } from '../../shared/time/time.ts';
 import { version } from '../../shared/version.ts';
 import type { Handler } from '../base/handler.ts';
 import { type CallObserver, callEvents, RunningCalls } from '../features/calls/index.ts';

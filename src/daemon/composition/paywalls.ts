@@ -1,5 +1,5 @@
-import { subscriberNetwork } from '../../shared/network-address.ts';
-import { utcDay } from '../../shared/time.ts';
+import { subscriberNetwork } from '../../shared/http/network-address.ts';
+import { utcDay } from '../../shared/time/time.ts';
 import { actingUser, type Caller } from '../base/handler.ts';
 import { repeatedly } from '../base/world.ts';
 import type { EventFeed } from '../features/events/index.ts';

@@ -5,7 +5,7 @@ import type { Endpoint } from '../../shared/contract/endpoint.ts';
 import { createMessage } from '../../shared/contract/messages.ts';
 import { connectResponses } from '../../shared/contract/response-socket.ts';
 import { createResponse } from '../../shared/contract/responses.ts';
-import { subscriberNetwork } from '../../shared/network-address.ts';
+import { subscriberNetwork } from '../../shared/http/network-address.ts';
 import { type Caller, credentialId, KeyRefused } from '../base/handler.ts';
 import { readLabels } from '../features/calls/index.ts';
 import type { Capture } from '../features/capture/index.ts';

@@ -1,4 +1,4 @@
-import type { RedactionKind } from '../../shared/redaction-kinds.ts';
+import type { RedactionKind } from '../../shared/masking/redaction-kinds.ts';
 import type { ReadSetting } from './settings-in.ts';
 
 const megabyte = 1024 * 1024;

@@ -1,7 +1,7 @@
 import { isIP } from 'node:net';
+import { localModelsProvider } from '../../shared/constants/engine-library.ts';
 import type { ConfigWarning } from '../../shared/contract/configuration.ts';
 import type { ConfigFault } from '../../shared/daemon-module.ts';
-import { localModelsProvider } from '../../shared/engine-library.ts';
 import { readYaml } from '../yaml/read-yaml.ts';
 import { type SchemaFault, schemaFaults } from '../yaml/schema-faults.ts';
 import { databaseFaults } from './database.ts';

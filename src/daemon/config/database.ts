@@ -1,6 +1,6 @@
 import { dirname, resolve } from 'node:path';
 import type { ConfigFault } from '../../shared/daemon-module.ts';
-import { databaseUrlProblem, databaseUrlVariable, hasPassword } from '../../shared/database-url.ts';
+import { databaseUrlProblem, databaseUrlVariable, hasPassword } from '../../shared/storage/database-url.ts';
 import type { SchemaFault } from '../yaml/schema-faults.ts';
 import type { ConfigFile } from './schema.ts';
 

@@ -1,4 +1,4 @@
-import { listenDefaults } from '../../shared/listen-defaults.ts';
+import { listenDefaults } from '../../shared/constants/listen-defaults.ts';
 
 /** Default values by setting; settings not listed have none. */
 export const defaults = {

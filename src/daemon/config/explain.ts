@@ -1,9 +1,9 @@
 import { isDeepStrictEqual } from 'node:util';
 import type { ExplainedSetting as Explained } from '../../shared/daemon-module.ts';
-import { withoutPassword } from '../../shared/database-url.ts';
-import { isObject } from '../../shared/json-object.ts';
+import { isObject } from '../../shared/json/json-object.ts';
 import { isHarmlessHeader } from '../../shared/masking/mask-headers.ts';
 import { maskText, maskUrl, removedText } from '../../shared/masking/mask-text.ts';
+import { withoutPassword } from '../../shared/storage/database-url.ts';
 import { readYaml } from '../yaml/read-yaml.ts';
 import type { ConfigFlags } from './config.ts';
 import { type Setting, settingFlags, settings } from './settings.ts';

@@ -1,4 +1,4 @@
-import { isObject } from '../../shared/json-object.ts';
+import { isObject } from '../../shared/json/json-object.ts';
 import type { ConfigFile } from './schema.ts';
 
 /** The settings that name files. */

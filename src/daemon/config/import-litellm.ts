@@ -1,8 +1,8 @@
 import { stringify } from 'yaml';
 import type { ConfigFault, ImportedConfig } from '../../shared/daemon-module.ts';
-import { isObject, type JsonObject, ownValue } from '../../shared/json-object.ts';
+import { isObject, type JsonObject, ownValue } from '../../shared/json/json-object.ts';
 import { isKnownProvider, type KnownProvider, providerFacts } from '../../shared/known-providers.ts';
-import { trimEnd } from '../../shared/trim-text.ts';
+import { trimEnd } from '../../shared/text/trim-text.ts';
 import { readYaml } from '../yaml/read-yaml.ts';
 import type { ConfigFile } from './schema.ts';
 

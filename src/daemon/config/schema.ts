@@ -1,8 +1,8 @@
 import { type Static, type TOptional, Type } from 'typebox';
+import { workersMax } from '../../shared/constants/listen-defaults.ts';
 import { type KnownProvider, knownProviders } from '../../shared/known-providers.ts';
-import { workersMax } from '../../shared/listen-defaults.ts';
-import { redactionKinds } from '../../shared/redaction-kinds.ts';
-import { lightningNetworks, walletBackends } from '../../shared/wallet-backends.ts';
+import { redactionKinds } from '../../shared/masking/redaction-kinds.ts';
+import { lightningNetworks, walletBackends } from '../../shared/payments/wallet-backends.ts';
 import { WrittenHeaders } from './headers.ts';
 import { logLevels } from './log-levels.ts';
 

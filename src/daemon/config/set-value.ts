@@ -2,7 +2,7 @@ import { chmod, mkdir, open, realpath, rename, rm, stat } from 'node:fs/promises
 import { dirname } from 'node:path';
 import { type Document, isScalar, parse, parseDocument, stringify } from 'yaml';
 import type { ConfigFault } from '../../shared/daemon-module.ts';
-import { nearestTo } from '../../shared/edit-distance.ts';
+import { nearestTo } from '../../shared/text/edit-distance.ts';
 import { FileUnreadable } from '../runtime/read-named-file.ts';
 import { checkConfigText } from './check-config-text.ts';
 import { readConfigText } from './read-config-file.ts';

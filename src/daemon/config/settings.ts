@@ -1,5 +1,5 @@
-import { databaseUrlVariable } from '../../shared/database-url.ts';
 import { knownProviders, providerFacts } from '../../shared/known-providers.ts';
+import { databaseUrlVariable } from '../../shared/storage/database-url.ts';
 import type { ConfigFlags } from './config.ts';
 import { defaults } from './defaults.ts';
 import { ConfigFile } from './schema.ts';

@@ -1,6 +1,6 @@
 import type { ConfigFault } from '../../shared/daemon-module.ts';
-import { decodePercent } from '../../shared/decode-percent.ts';
-import { trimEnd } from '../../shared/trim-text.ts';
+import { decodePercent } from '../../shared/text/decode-percent.ts';
+import { trimEnd } from '../../shared/text/trim-text.ts';
 import type { ConfigFile } from './schema.ts';
 
 /** The OTLP endpoint for spans, over HTTP. */

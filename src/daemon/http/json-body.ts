@@ -2,10 +2,10 @@ import { isUtf8 } from 'node:buffer';
 import type { IncomingHttpHeaders } from 'node:http';
 import { promisify } from 'node:util';
 import { brotliDecompress, gunzip, inflate, zstdDecompress } from 'node:zlib';
+import type { Semaphore } from '../../shared/async/semaphore.ts';
 import { ApiError } from '../../shared/errors.ts';
-import { parseWithExactConstants } from '../../shared/exact-json.ts';
-import { mayBeDeep, requestShape, type ShapeLimits, shapeFault } from '../../shared/json-shape.ts';
-import type { Semaphore } from '../../shared/semaphore.ts';
+import { parseWithExactConstants } from '../../shared/json/exact-json.ts';
+import { mayBeDeep, requestShape, type ShapeLimits, shapeFault } from '../../shared/json/json-shape.ts';
 
 /** The shortest text with as many members, `"":1,`. One with as many objects or values is longer. */
 const smallBytes = requestShape.membersMax * 5;

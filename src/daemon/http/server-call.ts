@@ -1,8 +1,8 @@
 import type { IncomingHttpHeaders, IncomingMessage, ServerResponse } from 'node:http';
 import type { Duplex } from 'node:stream';
+import { CallAbortController } from '../../shared/async/when-aborted.ts';
 import { type Endpoint, type Surface, surfaceOf } from '../../shared/contract/endpoint.ts';
 import type { ApiError } from '../../shared/errors.ts';
-import { CallAbortController } from '../../shared/when-aborted.ts';
 import type { Caller } from '../base/handler.ts';
 import { peerAddress } from './listeners.ts';
 

@@ -1,7 +1,7 @@
+import { Semaphore } from '../../shared/async/semaphore.ts';
+import { TransientList } from '../../shared/async/transient.ts';
 import type { Endpoint } from '../../shared/contract/endpoint.ts';
-import { type AllowedOrigins, allowedOrigins } from '../../shared/origins.ts';
-import { Semaphore } from '../../shared/semaphore.ts';
-import { TransientList } from '../../shared/transient.ts';
+import { type AllowedOrigins, allowedOrigins } from '../../shared/http/origins.ts';
 import type { Handler } from '../base/handler.ts';
 import { type IsTrustedProxy, trustedProxies } from './client-address.ts';
 import { describeFailure } from './error-reply.ts';

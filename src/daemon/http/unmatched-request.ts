@@ -1,6 +1,6 @@
 import type { Endpoint } from '../../shared/contract/endpoint.ts';
 import { ApiError } from '../../shared/errors.ts';
-import { inWords } from '../../shared/in-words.ts';
+import { inWords } from '../../shared/text/in-words.ts';
 import type { ServerCall } from './server-call.ts';
 
 /** Longer paths are not searched for the path that was meant. */

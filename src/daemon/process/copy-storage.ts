@@ -1,10 +1,10 @@
 import { existsSync, statSync } from 'node:fs';
 import { homedir } from 'node:os';
 import { join, resolve } from 'node:path';
-import type { CopyStorageOptions, CopyStorageOutcome } from '../../shared/copy-storage.ts';
-import { databaseUrlProblem, hasPassword, withoutPassword } from '../../shared/database-url.ts';
 import { exitCodes } from '../../shared/errors.ts';
 import { contentFile, dataFiles } from '../../shared/folders.ts';
+import type { CopyStorageOptions, CopyStorageOutcome } from '../../shared/storage/copy-storage.ts';
+import { databaseUrlProblem, hasPassword, withoutPassword } from '../../shared/storage/database-url.ts';
 import { loadConfig } from '../config/config.ts';
 import { CopyDamaged, copyDatabase } from '../storage/postgres/copy/copy-database.ts';
 import { CopyRefused } from '../storage/postgres/copy/copy-refused.ts';

@@ -1,6 +1,6 @@
 import { pino } from 'pino';
 import { maskText, removedText } from '../../shared/masking/mask-text.ts';
-import { isoTime } from '../../shared/time.ts';
+import { isoTime } from '../../shared/time/time.ts';
 import type { LogDetails } from '../base/log.ts';
 import { describeFailure } from '../http/error-reply.ts';
 import type { LogFile } from './log-file.ts';

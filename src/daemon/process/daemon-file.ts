@@ -1,7 +1,7 @@
 import { readFile } from 'node:fs/promises';
 import type { DaemonFile } from '../../shared/folders.ts';
-import { readProcessStat } from '../../shared/process-stat.ts';
-import { isoTime } from '../../shared/time.ts';
+import { readProcessStat } from '../../shared/text/process-stat.ts';
+import { isoTime } from '../../shared/time/time.ts';
 import { version } from '../../shared/version.ts';
 import { dataFileIn, writeSecretFile } from './data-folder.ts';
 

@@ -1,4 +1,4 @@
-import { whenAborted } from '../../shared/when-aborted.ts';
+import { whenAborted } from '../../shared/async/when-aborted.ts';
 
 /** How long running calls may continue after the first and after the second request to stop. */
 export interface DrainTimes {

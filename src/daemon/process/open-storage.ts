@@ -1,4 +1,4 @@
-import { databaseUrlProblem } from '../../shared/database-url.ts';
+import { databaseUrlProblem } from '../../shared/storage/database-url.ts';
 import type { Clock } from '../base/world.ts';
 import { type Config, ConfigInvalid } from '../config/config.ts';
 import type { DatabaseConfig } from '../config/database.ts';

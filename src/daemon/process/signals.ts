@@ -1,4 +1,4 @@
-import { whenAborted } from '../../shared/when-aborted.ts';
+import { whenAborted } from '../../shared/async/when-aborted.ts';
 import { watchParent } from './watch-parent.ts';
 
 const names = ['SIGTERM', 'SIGINT'] as const;

@@ -1,7 +1,7 @@
 import { readFile } from 'node:fs/promises';
 import { ApiError, type ExitCode, exitCodes } from '../../shared/errors.ts';
+import { messageOf } from '../../shared/faults/message-of.ts';
 import { type DaemonFile, dataFiles } from '../../shared/folders.ts';
-import { messageOf } from '../../shared/message-of.ts';
 import { ConfigInvalid } from '../config/config.ts';
 import { SocketUnusable } from '../http/socket-file.ts';
 import { FileUnreadable } from '../runtime/read-named-file.ts';

@@ -1,7 +1,7 @@
 import { type LookupAddress, lookup as lookUpName } from 'node:dns';
 import { BlockList, isIP, type LookupFunction } from 'node:net';
 import { networkInterfaces } from 'node:os';
-import { ipv6Groups } from '../../shared/network-address.ts';
+import { ipv6Groups } from '../../shared/http/network-address.ts';
 
 /** Rules for where the reverse proxy may connect to. */
 export interface AddressRules {

@@ -1,5 +1,5 @@
 import { isDeepStrictEqual } from 'node:util';
-import { trimEnd } from '../../shared/trim-text.ts';
+import { trimEnd } from '../../shared/text/trim-text.ts';
 import { NetworkFailure, type World } from '../base/world.ts';
 import type { CaddyRoute } from '../features/paywalls/export.ts';
 

@@ -10,7 +10,7 @@ import { Agent as HttpsAgent, request as httpsRequest } from 'node:https';
 import { isIP, type Socket } from 'node:net';
 import { pipeline } from 'node:stream';
 import { pipeline as pipelineEnd } from 'node:stream/promises';
-import { messageOf } from '../../shared/message-of.ts';
+import { messageOf } from '../../shared/faults/message-of.ts';
 import type { Log } from '../base/log.ts';
 import type { Forwarding } from '../features/paywalls/index.ts';
 import type { Client } from '../http/client-address.ts';

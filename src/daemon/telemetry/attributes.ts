@@ -1,5 +1,5 @@
-import { ownValue } from '../../shared/json-object.ts';
-import { formatUsd } from '../../shared/money.ts';
+import { ownValue } from '../../shared/json/json-object.ts';
+import { formatUsd } from '../../shared/money/money.ts';
 import type { UsageRecord } from '../features/metering/index.ts';
 import type { Attempt } from '../features/routing/index.ts';
 

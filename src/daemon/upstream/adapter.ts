@@ -1,4 +1,4 @@
-import type { Tokens } from '../../shared/money.ts';
+import type { Tokens } from '../../shared/money/money.ts';
 import type { ListedModel } from '../features/catalog/index.ts';
 import type { Batch, Billed, EmbeddingInput, FinishReason, Wire } from '../features/upstreams/neutral.ts';
 import type { Dropped, UpstreamCall, UpstreamFailure, Vector } from '../features/upstreams/upstream.ts';

@@ -1,5 +1,5 @@
+import { SseTooLong } from '../../shared/http/sse.ts';
 import type { KnownSecrets } from '../../shared/masking/known-secrets.ts';
-import { SseTooLong } from '../../shared/sse.ts';
 import { type IncomingBody, NetworkFailure } from '../base/world.ts';
 import type { Batch, InferenceEvent, RawFrame } from '../features/upstreams/neutral.ts';
 import { UpstreamFailure } from '../features/upstreams/upstream.ts';

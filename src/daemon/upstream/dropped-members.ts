@@ -1,4 +1,4 @@
-import { asksForNothing } from '../../shared/asks-for-nothing.ts';
+import { asksForNothing } from '../../shared/formats/asks-for-nothing.ts';
 import { maskText } from '../../shared/masking/mask-text.ts';
 import type { CallFormat, Inference, OpaqueItem } from '../features/upstreams/neutral.ts';
 import type { Dropped } from '../features/upstreams/upstream.ts';

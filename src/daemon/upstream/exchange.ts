@@ -1,5 +1,5 @@
 import type { Dispatcher } from 'undici';
-import { whenAborted } from '../../shared/when-aborted.ts';
+import { whenAborted } from '../../shared/async/when-aborted.ts';
 import type { IncomingAnswer, IncomingBody, NetworkFailure, OutgoingRequest } from '../base/world.ts';
 import { compressedFailure, networkFailure, networkFailureOf } from './network-failures.ts';
 

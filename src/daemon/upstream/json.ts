@@ -1,5 +1,5 @@
-import { isObject, type JsonObject as Json } from '../../shared/json-object.ts';
-import { mayBeDeep, shapeFault, unbounded } from '../../shared/json-shape.ts';
+import { isObject, type JsonObject as Json } from '../../shared/json/json-object.ts';
+import { mayBeDeep, shapeFault, unbounded } from '../../shared/json/json-shape.ts';
 
 export { isObject, type Json };
 

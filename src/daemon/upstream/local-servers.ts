@@ -1,4 +1,4 @@
-import { ownValue } from '../../shared/json-object.ts';
+import { ownValue } from '../../shared/json/json-object.ts';
 import { versionHeader } from '../../shared/version.ts';
 import type { World } from '../base/world.ts';
 import { objectsOf, textOf } from './json.ts';

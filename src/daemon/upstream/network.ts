@@ -3,7 +3,7 @@ import { createSecureContext, rootCertificates } from 'node:tls';
 import type { Dispatcher } from 'undici';
 import Agent from 'undici/lib/dispatcher/agent.js';
 import Pool from 'undici/lib/dispatcher/pool.js';
-import { isLoopback } from '../../shared/loopback.ts';
+import { isLoopback } from '../../shared/http/loopback.ts';
 import { RecentMap } from '../../shared/recent-map.ts';
 import { type IncomingAnswer, NetworkFailure, type OutgoingRequest, type World } from '../base/world.ts';
 import { Exchange } from './exchange.ts';

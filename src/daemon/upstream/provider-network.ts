@@ -1,4 +1,4 @@
-import { bypassOf } from '../../shared/no-proxy.ts';
+import { bypassOf } from '../../shared/http/no-proxy.ts';
 import type { Proxies } from '../../shared/proxies.ts';
 import type { Log } from '../base/log.ts';
 import type { World } from '../base/world.ts';

@@ -1,7 +1,7 @@
-import { pricesFromDecimals } from '../../shared/exact-price.ts';
 import type { MakeId } from '../../shared/ids.ts';
-import type { Prices } from '../../shared/money.ts';
-import { trimEnd } from '../../shared/trim-text.ts';
+import { pricesFromDecimals } from '../../shared/money/exact-price.ts';
+import type { Prices } from '../../shared/money/money.ts';
+import { trimEnd } from '../../shared/text/trim-text.ts';
 import type { World } from '../base/world.ts';
 import {
   type Config,

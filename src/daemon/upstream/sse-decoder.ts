@@ -1,4 +1,4 @@
-import { SseReader } from '../../shared/sse.ts';
+import { SseReader } from '../../shared/http/sse.ts';
 import type { Batch } from '../features/upstreams/neutral.ts';
 import { UpstreamFailure } from '../features/upstreams/upstream.ts';
 import type { Decoder } from './adapter.ts';

@@ -1,7 +1,7 @@
 import type { MessagePort, Transferable, Worker } from 'node:worker_threads';
+import { TransientMap } from '../../shared/async/transient.ts';
 import { ApiError, type ErrorCode } from '../../shared/errors.ts';
-import { messageOf } from '../../shared/message-of.ts';
-import { TransientMap } from '../../shared/transient.ts';
+import { messageOf } from '../../shared/faults/message-of.ts';
 
 /** What one thread asks another: by name, the question and the answer. */
 // biome-ignore lint/suspicious/noExplicitAny: each name has its own types.

@@ -1,7 +1,7 @@
 import { appendFileSync, writeSync } from 'node:fs';
 import type { Debugger, Session } from 'node:inspector';
 import { exitCodes } from '../../shared/errors.ts';
-import { isoTime } from '../../shared/time.ts';
+import { isoTime } from '../../shared/time/time.ts';
 
 /** What a thread needs to watch the main one. */
 export interface MainThreadWatch {

@@ -12,7 +12,7 @@ import {
   type Scalar,
   visit,
 } from 'yaml';
-import { messageOf } from '../../shared/message-of.ts';
+import { messageOf } from '../../shared/faults/message-of.ts';
 import type { SchemaFault } from './schema-faults.ts';
 
 /** A fault in a file and its position; lines and columns count from 1. */

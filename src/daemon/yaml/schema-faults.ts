@@ -1,7 +1,7 @@
 import type { TSchema } from 'typebox';
 import { Check } from 'typebox/value';
-import { nearestTo } from '../../shared/edit-distance.ts';
-import { inWords } from '../../shared/in-words.ts';
+import { nearestTo } from '../../shared/text/edit-distance.ts';
+import { inWords } from '../../shared/text/in-words.ts';
 
 /** A violation of a document's schema. */
 export interface SchemaFault {

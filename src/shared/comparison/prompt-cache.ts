@@ -1,4 +1,4 @@
-import { isObject } from '../json-object.ts';
+import { isObject } from '../json/json-object.ts';
 import type { ParameterChange } from './parameter-changes.ts';
 import { requestItems } from './request-items.ts';
 import { type CallPart, partsOfItem } from './request-parts.ts';

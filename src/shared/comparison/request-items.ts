@@ -1,5 +1,5 @@
-import { isObject, type JsonObject } from '../json-object.ts';
-import type { PartKind } from '../part-kinds.ts';
+import type { PartKind } from '../constants/part-kinds.ts';
+import { isObject, type JsonObject } from '../json/json-object.ts';
 
 /** A tool, an instruction, a message or another item of a request. */
 export interface RequestItem {

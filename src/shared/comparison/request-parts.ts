@@ -1,4 +1,4 @@
-import { isObject, type JsonObject } from '../json-object.ts';
+import { isObject, type JsonObject } from '../json/json-object.ts';
 import { contentMembers, isToolList, kindOfType, type RequestItem, requestItems } from './request-items.ts';
 
 /** A piece of a request or an answer. */

@@ -1,5 +1,5 @@
 import { type Static, Type } from 'typebox';
-import { alertKinds } from '../alert-kinds.ts';
+import { alertKinds } from '../constants/alert-kinds.ts';
 import { budgetIdPattern } from './budgets.ts';
 import { endpoint } from './endpoint.ts';
 import {

@@ -1,6 +1,6 @@
 import { type Static, Type } from 'typebox';
-import { budgetIdPattern } from '../budget-ids.ts';
-import { spendPeriods } from '../spend-periods.ts';
+import { budgetIdPattern } from '../constants/budget-ids.ts';
+import { spendPeriods } from '../money/spend-periods.ts';
 import { endpoint } from './endpoint.ts';
 import {
   amount,

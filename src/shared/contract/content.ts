@@ -1,6 +1,6 @@
 import { type Static, Type } from 'typebox';
-import { partKinds } from '../part-kinds.ts';
-import { redactionKinds } from '../redaction-kinds.ts';
+import { partKinds } from '../constants/part-kinds.ts';
+import { redactionKinds } from '../masking/redaction-kinds.ts';
 import { endpoint } from './endpoint.ts';
 import { Count, finishedRequest, nullable, Timestamp, timeRange } from './vocabulary.ts';
 

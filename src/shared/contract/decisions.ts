@@ -1,5 +1,5 @@
 import { type Static, Type } from 'typebox';
-import { decisionPaths } from '../decision-paths.ts';
+import { decisionPaths } from '../constants/decision-paths.ts';
 import { endpoint } from './endpoint.ts';
 import { CallHeaders, idempotencyErrors, idempotencyHeaders, modelCallHeaders } from './model-call.ts';
 import { AnyObject, Count, everyone, mapOf, nullable } from './vocabulary.ts';

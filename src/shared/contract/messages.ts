@@ -1,5 +1,5 @@
 import { type Static, Type } from 'typebox';
-import { sseEvent } from '../sse.ts';
+import { sseEvent } from '../http/sse.ts';
 import { endpoint } from './endpoint.ts';
 import {
   CallHeaders,

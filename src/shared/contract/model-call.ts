@@ -5,7 +5,7 @@ import {
   requestIdPattern,
   tagsHeaderPattern,
   tagsMax,
-} from '../call-labels.ts';
+} from '../constants/call-labels.ts';
 
 /** Definitions shared by model calls of all formats. */
 

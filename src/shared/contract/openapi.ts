@@ -1,6 +1,6 @@
 import type { TSchema } from 'typebox';
 import { type ErrorCode, failures } from '../errors.ts';
-import { inWords } from '../in-words.ts';
+import { inWords } from '../text/in-words.ts';
 import { apiDescription, tagDescriptions } from './api-texts.ts';
 import type { Access, Endpoint, Surface } from './endpoint.ts';
 import { ErrorReply, MessagesError, SiteError, SiteInvalid, statusOf } from './error-reply.ts';

@@ -5,7 +5,7 @@ import {
   tagNamePattern,
   tagsMax,
   tagValuePattern,
-} from '../call-labels.ts';
+} from '../constants/call-labels.ts';
 import { AttemptView, amount, CostView, mapOf, maybe, nullable, OneLine, Usd } from './vocabulary.ts';
 
 const Dollars = amount('Dollars, at most 9,000,000: `"2.50"`.');

@@ -1,5 +1,5 @@
 import { type Static, Type } from 'typebox';
-import { timePattern } from '../time.ts';
+import { timePattern } from '../time/time.ts';
 import { abilityNames, endpoint } from './endpoint.ts';
 import { dataOf, RowId } from './site.ts';
 import { nullable, OneLine, StrictObject, Timestamp } from './vocabulary.ts';

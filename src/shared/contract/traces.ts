@@ -1,5 +1,5 @@
 import { type Static, Type } from 'typebox';
-import { requestIdPattern } from '../call-labels.ts';
+import { requestIdPattern } from '../constants/call-labels.ts';
 import { endpoint } from './endpoint.ts';
 import { PricesView } from './models.ts';
 import { DroppedMember } from './service-member.ts';

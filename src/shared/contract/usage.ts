@@ -1,5 +1,5 @@
 import { type Static, Type } from 'typebox';
-import { bucketNames } from '../time-zones.ts';
+import { bucketNames } from '../time/time-zones.ts';
 import { endpoint } from './endpoint.ts';
 import {
   AttemptView,

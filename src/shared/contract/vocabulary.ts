@@ -7,7 +7,7 @@ import {
   Type,
 } from 'typebox';
 import type { IdPrefix } from '../ids.ts';
-import { timePattern } from '../time.ts';
+import { timePattern } from '../time/time.ts';
 import { type Access, scopeNames } from './endpoint.ts';
 
 /** Shapes shared by several domains. Source: part 1 of the field decisions. */

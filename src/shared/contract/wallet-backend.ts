@@ -1,5 +1,5 @@
 import { type Static, Type } from 'typebox';
-import { connectedBackends, lightningNetworks } from '../wallet-backends.ts';
+import { connectedBackends, lightningNetworks } from '../payments/wallet-backends.ts';
 import { endpoint } from './endpoint.ts';
 import { deleted, nullable, StrictObject, Timestamp } from './vocabulary.ts';
 import { msats } from './wallet.ts';

@@ -1,5 +1,5 @@
 import { type Static, Type } from 'typebox';
-import { captureLevels } from '../capture-levels.ts';
+import { captureLevels } from '../constants/capture-levels.ts';
 import { type Access, endpoint } from './endpoint.ts';
 import {
   deleted,

@@ -1,4 +1,4 @@
-import { decodePercent } from '../decode-percent.ts';
+import { decodePercent } from '../text/decode-percent.ts';
 
 /** Shorter values are not masked wherever they are, since they would match ordinary text. */
 const charactersMin = 6;

@@ -1,5 +1,5 @@
-import { decodePercent } from '../decode-percent.ts';
-import { stringEnd } from '../exact-json.ts';
+import { stringEnd } from '../json/exact-json.ts';
+import { decodePercent } from '../text/decode-percent.ts';
 import { hostSecrets, inJson, KnownSecrets, looksRandom, looksUnusual } from './known-secrets.ts';
 
 /** Stands in the place of a secret. */

@@ -1,9 +1,9 @@
+import { Semaphore } from '../../shared/async/semaphore.ts';
 import type { Address, CallOptions, ClientRequest } from '../../shared/client.ts';
 import { type Client, createClient, NotTheService } from '../../shared/client.ts';
 import type { Endpoint, Input, Result } from '../../shared/contract/endpoint.ts';
-import { ReceivedError } from '../../shared/received-error.ts';
-import { Semaphore } from '../../shared/semaphore.ts';
-import type { SseEvent } from '../../shared/sse.ts';
+import { ReceivedError } from '../../shared/faults/received-error.ts';
+import type { SseEvent } from '../../shared/http/sse.ts';
 import { login, loginEnded, workspaceEnded } from './login.ts';
 
 /** Browsers open six connections to a host: one is for the event stream, one stays free. */

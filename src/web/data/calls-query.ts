@@ -4,7 +4,7 @@ import {
   isQueryFault,
   parseQuery,
   type QueryWord,
-} from '../../shared/text/query.ts';
+} from '../../shared/calls/query.ts';
 
 /** Filters of the list of calls, by the words of its query. */
 export interface CallsLink {

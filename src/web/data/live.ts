@@ -1,7 +1,7 @@
 import { effect, signal } from '@preact/signals';
+import { whenAborted } from '../../shared/async/when-aborted.ts';
 import type { EventView } from '../../shared/contract/events.ts';
-import { ReceivedError } from '../../shared/received-error.ts';
-import { whenAborted } from '../../shared/when-aborted.ts';
+import { ReceivedError } from '../../shared/faults/received-error.ts';
 import { stream } from './api.ts';
 import { streamEvents } from './endpoints.ts';
 import { login } from './login.ts';

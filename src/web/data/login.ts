@@ -1,5 +1,5 @@
 import { signal } from '@preact/signals';
-import { isLoopback } from '../../shared/loopback.ts';
+import { isLoopback } from '../../shared/http/loopback.ts';
 
 /**
  * The key that this tab sends: of a login, or an API key. It is never in a cookie, as browsers send the cookies of

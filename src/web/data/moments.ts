@@ -1,4 +1,4 @@
-import type { BucketName } from '../../shared/time-zones.ts';
+import type { BucketName } from '../../shared/time/time-zones.ts';
 
 /** Times as people read them, in a zone. */
 

@@ -1,4 +1,4 @@
-import { type BucketName, localDay, startOfLocalDay } from '../../shared/time-zones.ts';
+import { type BucketName, localDay, startOfLocalDay } from '../../shared/time/time-zones.ts';
 
 /** The ranges that a chart can show, and into which buckets it divides them. */
 const ranges = {

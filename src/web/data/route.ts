@@ -1,5 +1,5 @@
 import { signal } from '@preact/signals';
-import { decodePercent } from '../../shared/decode-percent.ts';
+import { decodePercent } from '../../shared/text/decode-percent.ts';
 
 /** What the part of the address after `#` names: `#/calls/req_1?status=failed`. */
 export interface Route {

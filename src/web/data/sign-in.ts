@@ -1,7 +1,7 @@
 import { effect, signal, untracked } from '@preact/signals';
 import type { Result } from '../../shared/contract/endpoint.ts';
 import type { previewSession as preview } from '../../shared/contract/people.ts';
-import { ReceivedError } from '../../shared/received-error.ts';
+import { ReceivedError } from '../../shared/faults/received-error.ts';
 import { parseSecret } from '../../shared/secrets.ts';
 import { callAs } from './api.ts';
 import { createSession, getKey, previewSession, signOutSession } from './endpoints.ts';

@@ -1,6 +1,6 @@
 import type { Result } from '../../shared/contract/endpoint.ts';
 import type { getUsageSeries } from '../../shared/contract/usage.ts';
-import type { BucketName } from '../../shared/time-zones.ts';
+import type { BucketName } from '../../shared/time/time-zones.ts';
 import { dollars, shortCount } from '../data/figures.ts';
 import { bucketLabel } from '../data/moments.ts';
 

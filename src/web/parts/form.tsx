@@ -1,7 +1,7 @@
 import { useSignal } from '@preact/signals';
 import type { ComponentChildren } from 'preact';
 import { useId, useRef } from 'preact/hooks';
-import { ReceivedError } from '../../shared/received-error.ts';
+import { ReceivedError } from '../../shared/faults/received-error.ts';
 import { FieldInput } from './field.tsx';
 import type { Field } from './field-types.ts';
 import { ProblemBox } from './problem.tsx';

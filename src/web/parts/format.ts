@@ -1,4 +1,4 @@
-import { groupDigits } from '../../shared/group-digits.ts';
+import { groupDigits } from '../../shared/text/group-digits.ts';
 
 /** `812 ms`, `1.94 s`, `12.4 s`, `2 m 05 s`. */
 export function durationText(ms: number | null | undefined): string {

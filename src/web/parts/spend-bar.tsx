@@ -1,4 +1,4 @@
-import type { SpendPeriod } from '../../shared/spend-periods.ts';
+import type { SpendPeriod } from '../../shared/money/spend-periods.ts';
 import { dollars } from '../data/figures.ts';
 import { clock, dayAndClock, exactTime } from '../data/moments.ts';
 import { now } from '../data/now.ts';

@@ -7,7 +7,7 @@ import { join } from 'node:path';
 import { describe, expect, onTestFinished, test } from 'vitest';
 import { hostUrl, isSentInClear } from '../../../src/cli/hosts/host-address.ts';
 import { exitCodes } from '../../../src/shared/errors.ts';
-import { readProcessStat } from '../../../src/shared/process-stat.ts';
+import { readProcessStat } from '../../../src/shared/text/process-stat.ts';
 import { runCli, temporaryHome } from '../../support/run-cli.ts';
 import { fakeDaemon } from '../fake-daemon.ts';
 

@@ -1,6 +1,6 @@
 import type { ServerResponse } from 'node:http';
 import { describe, expect, onTestFinished, test } from 'vitest';
-import { formatChallenge } from '../../../src/shared/payment-scheme.ts';
+import { formatChallenge } from '../../../src/shared/payments/payment-scheme.ts';
 import { programs } from '../../support/programs.ts';
 import { missingTmux, startTmux } from '../../support/tmux.ts';
 import { type Answer, fail, fakeDaemon } from '../fake-daemon.ts';

@@ -1,6 +1,6 @@
 import { expect, onTestFinished, test } from 'vitest';
 import { syncWithDaemon } from '../../../src/cli/tui/sync.ts';
-import type { SseEvent } from '../../../src/shared/sse.ts';
+import type { SseEvent } from '../../../src/shared/http/sse.ts';
 import { openTui, type TestCall } from '../../support/open-tui.ts';
 
 const at = '2026-11-21T09:00:00.000Z';

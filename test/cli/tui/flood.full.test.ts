@@ -2,7 +2,7 @@ import { setImmediate as nextTurn } from 'node:timers/promises';
 import { expect, onTestFinished, test, vi } from 'vitest';
 import { callsMax } from '../../../src/cli/tui/services/call-store.ts';
 import { syncWithDaemon } from '../../../src/cli/tui/sync.ts';
-import type { SseEvent } from '../../../src/shared/sse.ts';
+import type { SseEvent } from '../../../src/shared/http/sse.ts';
 import { heapBytes } from '../../support/collect-garbage.ts';
 import { openTui } from '../../support/open-tui.ts';
 

@@ -6,7 +6,7 @@ import type { Page } from '../../../src/cli/tui/screens/screen.ts';
 import { conversationLines } from '../../../src/cli/tui/text/conversation-lines.ts';
 import { noPaint } from '../../../src/cli/tui/text/render-options.ts';
 import type { Key } from '../../../src/shared/contract/keys.ts';
-import { receivedError } from '../../../src/shared/received-error.ts';
+import { receivedError } from '../../../src/shared/faults/received-error.ts';
 import { keys, openTui, type TestCall } from '../../support/open-tui.ts';
 
 const numbered = (count: number): Page => ({

@@ -1,7 +1,7 @@
 import { describe, expect, onTestFinished, test } from 'vitest';
 import { syncWithDaemon } from '../../../src/cli/tui/sync.ts';
-import { receivedError } from '../../../src/shared/received-error.ts';
-import type { SseEvent } from '../../../src/shared/sse.ts';
+import { receivedError } from '../../../src/shared/faults/received-error.ts';
+import type { SseEvent } from '../../../src/shared/http/sse.ts';
 import { keys, openTui } from '../../support/open-tui.ts';
 
 const at = '2026-11-21T09:00:00.000Z';

@@ -10,7 +10,7 @@ import type { Inference, Wire } from '../../../src/daemon/features/upstreams/neu
 import { anthropicAdapter } from '../../../src/daemon/upstream/providers/anthropic/index.ts';
 import { chatAdapter } from '../../../src/daemon/upstream/providers/openai-chat/adapter.ts';
 import { responsesAdapter } from '../../../src/daemon/upstream/providers/openai-responses/adapter.ts';
-import { providerMembers } from '../../../src/shared/response-members.ts';
+import { providerMembers } from '../../../src/shared/formats/response-members.ts';
 import { user } from '../../support/inference.ts';
 import { callOf } from './upstream-fixture.ts';
 

@@ -1,6 +1,6 @@
 import { createHash, randomBytes } from 'node:crypto';
 import { decodeInvoice, encodeInvoice } from '../../../src/daemon/features/lightning/bolt11.ts';
-import type { LightningNetwork } from '../../../src/shared/wallet-backends.ts';
+import type { LightningNetwork } from '../../../src/shared/payments/wallet-backends.ts';
 
 export interface FakeInvoice {
   invoice: string;

@@ -1,9 +1,9 @@
 import { lstatSync, type Stats } from 'node:fs';
 import { createServer } from 'node:net';
+import { listenDefaults } from '../../../shared/constants/listen-defaults.ts';
 import type { DaemonStatus } from '../../../shared/contract/daemon.ts';
 import type { ErrorCode } from '../../../shared/errors.ts';
-import { listenDefaults } from '../../../shared/listen-defaults.ts';
-import { ReceivedError } from '../../../shared/received-error.ts';
+import { ReceivedError } from '../../../shared/faults/received-error.ts';
 import { version, versionHeader } from '../../../shared/version.ts';
 import type { Context } from '../../context.ts';
 import { getStatus, getWalletBackend, refreshModels } from '../../endpoints.ts';

@@ -1,15 +1,15 @@
 import type { Result } from '../../../shared/contract/endpoint.ts';
 import type { decodeInvoice as decodeInvoiceContract, Payment } from '../../../shared/contract/payments.ts';
 import { exitCodes } from '../../../shared/errors.ts';
+import { ReceivedError } from '../../../shared/faults/received-error.ts';
+import { bitcoin } from '../../../shared/money/sats.ts';
 import {
   offerMismatch,
   type PaymentOffer,
   paymentOffersIn,
   proofOf,
   tokenBounds,
-} from '../../../shared/payment-offers.ts';
-import { ReceivedError } from '../../../shared/received-error.ts';
-import { bitcoin } from '../../../shared/sats.ts';
+} from '../../../shared/payments/payment-offers.ts';
 import type { Context } from '../../context.ts';
 import { decodeInvoice, getBalance, getPayment, payInvoice } from '../../endpoints.ts';
 import { CliError } from '../../failures/cli-error.ts';

@@ -3,8 +3,8 @@ import { mkdirSync, readdirSync, readFileSync, renameSync, rmSync, writeFileSync
 import { join } from 'node:path';
 import { exitCodes } from '../../../shared/errors.ts';
 import { type Environment, foldersOf } from '../../../shared/folders.ts';
-import { isObject, parseObject } from '../../../shared/json-object.ts';
-import { type L402Offer, type PaymentOffer, tokenBounds } from '../../../shared/payment-offers.ts';
+import { isObject, parseObject } from '../../../shared/json/json-object.ts';
+import { type L402Offer, type PaymentOffer, tokenBounds } from '../../../shared/payments/payment-offers.ts';
 import { CliError } from '../../failures/cli-error.ts';
 import type { WebRequest } from './web-request.ts';
 

@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs';
 import type { ClientAnswer } from '../../../shared/client.ts';
 import { exitCodes } from '../../../shared/errors.ts';
-import { isLoopback } from '../../../shared/loopback.ts';
+import { isLoopback } from '../../../shared/http/loopback.ts';
 import { version } from '../../../shared/version.ts';
 import type { Context } from '../../context.ts';
 import { CliError } from '../../failures/cli-error.ts';

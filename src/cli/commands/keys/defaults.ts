@@ -1,5 +1,5 @@
 import { Command, Option } from '@commander-js/extra-typings';
-import { type CaptureLevel, captureLevels } from '../../../shared/capture-levels.ts';
+import { type CaptureLevel, captureLevels } from '../../../shared/constants/capture-levels.ts';
 import type { CacheMode, KeyDefaults, KeyDefaultsChange } from '../../../shared/contract/key-defaults.ts';
 import { exitCodes } from '../../../shared/errors.ts';
 import type { Context } from '../../context.ts';

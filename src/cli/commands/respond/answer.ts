@@ -1,7 +1,7 @@
 import type { ResponseResource } from '../../../shared/contract/response-resource.ts';
 import { exitCodes } from '../../../shared/errors.ts';
-import { responseText } from '../../../shared/response-text.ts';
-import type { SseEvent } from '../../../shared/sse.ts';
+import { responseText } from '../../../shared/formats/response-text.ts';
+import type { SseEvent } from '../../../shared/http/sse.ts';
 import type { Context } from '../../context.ts';
 import { CliError, CutShort } from '../../failures/cli-error.ts';
 import { type AnswerPrinter, answerPrinter } from '../../output/answer-text/answer-printer.ts';

@@ -1,6 +1,6 @@
 import type { ResponseResource } from '../../../shared/contract/response-resource.ts';
 import type { UsageView } from '../../../shared/contract/usage.ts';
-import { ReceivedError } from '../../../shared/received-error.ts';
+import { ReceivedError } from '../../../shared/faults/received-error.ts';
 import type { Context } from '../../context.ts';
 import { getUsage } from '../../endpoints.ts';
 import { count, dollars } from '../../output/amount.ts';

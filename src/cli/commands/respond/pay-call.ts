@@ -1,7 +1,11 @@
 import { exitCodes } from '../../../shared/errors.ts';
-import { formatCredential, lightningChargeIn, parseChallenges } from '../../../shared/payment-scheme.ts';
-import { ReceivedError } from '../../../shared/received-error.ts';
-import { bitcoin } from '../../../shared/sats.ts';
+import { ReceivedError } from '../../../shared/faults/received-error.ts';
+import { bitcoin } from '../../../shared/money/sats.ts';
+import {
+  formatCredential,
+  lightningChargeIn,
+  parseChallenges,
+} from '../../../shared/payments/payment-scheme.ts';
 import type { Context } from '../../context.ts';
 import { payInvoice } from '../../endpoints.ts';
 import { CliError } from '../../failures/cli-error.ts';

@@ -2,7 +2,7 @@ import { mkdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import type { ResponseResource } from '../../../shared/contract/response-resource.ts';
 import { exitCodes } from '../../../shared/errors.ts';
-import { pictureIn } from '../../../shared/pictures.ts';
+import { pictureIn } from '../../../shared/formats/pictures.ts';
 import type { Context } from '../../context.ts';
 import { CliError } from '../../failures/cli-error.ts';
 

@@ -1,5 +1,5 @@
 import type { CreateResponseBody } from '../../../shared/contract/responses.ts';
-import type { Prices } from '../../../shared/money.ts';
+import type { Prices } from '../../../shared/money/money.ts';
 import type { Context } from '../../context.ts';
 import { getModel } from '../../endpoints.ts';
 import type { Writer } from '../../io.ts';

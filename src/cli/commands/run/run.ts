@@ -1,8 +1,8 @@
 import { Command, Option } from '@commander-js/extra-typings';
 import type { LimitsChange } from '../../../shared/contract/key-limits.ts';
 import { exitCodes } from '../../../shared/errors.ts';
-import { ReceivedError } from '../../../shared/received-error.ts';
-import { trimEnd } from '../../../shared/trim-text.ts';
+import { ReceivedError } from '../../../shared/faults/received-error.ts';
+import { trimEnd } from '../../../shared/text/trim-text.ts';
 import type { Context } from '../../context.ts';
 import { getModel, listTraces } from '../../endpoints.ts';
 import { CliError } from '../../failures/cli-error.ts';

@@ -1,9 +1,9 @@
 import { readFileSync } from 'node:fs';
 import { Command, Option } from '@commander-js/extra-typings';
+import { listenDefaults, workersMax } from '../../../shared/constants/listen-defaults.ts';
 import type { EventView } from '../../../shared/contract/events.ts';
 import type { ServeOptions } from '../../../shared/daemon-module.ts';
 import { exitCodes } from '../../../shared/errors.ts';
-import { listenDefaults, workersMax } from '../../../shared/listen-defaults.ts';
 import type { Context } from '../../context.ts';
 import { CliError } from '../../failures/cli-error.ts';
 import type { Writer } from '../../io.ts';

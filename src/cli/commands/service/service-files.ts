@@ -1,7 +1,7 @@
-import { databaseUrlVariable } from '../../../shared/database-url.ts';
 import { knownProviders, providerFacts } from '../../../shared/known-providers.ts';
 import { proxyVariables } from '../../../shared/proxies.ts';
 import { shellQuoted } from '../../../shared/samples/literals.ts';
+import { databaseUrlVariable } from '../../../shared/storage/database-url.ts';
 import { daemonEnvironment } from '../../daemon-environment.ts';
 
 /** The values in a service definition. */

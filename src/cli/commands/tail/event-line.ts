@@ -1,5 +1,5 @@
 import type { EventView } from '../../../shared/contract/events.ts';
-import { ownValue } from '../../../shared/json-object.ts';
+import { ownValue } from '../../../shared/json/json-object.ts';
 import { callerText, type KeyNames, keyText } from '../../names/key-names.ts';
 import { count, dollars } from '../../output/amount.ts';
 import { escapeCell, tabSeparatedCell } from '../../output/escape-controls.ts';

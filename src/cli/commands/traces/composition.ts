@@ -1,6 +1,6 @@
 import type { RequestComposition } from '../../../shared/contract/content.ts';
 import { exitCodes } from '../../../shared/errors.ts';
-import { ReceivedError } from '../../../shared/received-error.ts';
+import { ReceivedError } from '../../../shared/faults/received-error.ts';
 import type { Context } from '../../context.ts';
 import { getTraceContent } from '../../endpoints.ts';
 import { CliError } from '../../failures/cli-error.ts';

@@ -1,4 +1,4 @@
-import { costParts } from '../../../shared/call-cost.ts';
+import { costParts } from '../../../shared/calls/call-cost.ts';
 import type { TraceView } from '../../../shared/contract/traces.ts';
 import { costLines } from '../../content/cost-lines.ts';
 import type { Context } from '../../context.ts';

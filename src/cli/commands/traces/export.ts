@@ -2,7 +2,7 @@ import { Command, Option } from '@commander-js/extra-typings';
 import type { Query } from '../../../shared/contract/endpoint.ts';
 import type { exportTraces as exportContract } from '../../../shared/contract/traces-export.ts';
 import { exitCodes } from '../../../shared/errors.ts';
-import { ReceivedError } from '../../../shared/received-error.ts';
+import { ReceivedError } from '../../../shared/faults/received-error.ts';
 import type { Context } from '../../context.ts';
 import { exportTraces } from '../../endpoints.ts';
 import { isTransient } from '../../hosts/is-transient.ts';

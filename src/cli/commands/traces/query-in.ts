@@ -1,5 +1,5 @@
+import { isQueryFault, parseQuery } from '../../../shared/calls/query.ts';
 import { exitCodes } from '../../../shared/errors.ts';
-import { isQueryFault, parseQuery } from '../../../shared/text/query.ts';
 import { CliError } from '../../failures/cli-error.ts';
 
 /** The query of a command's arguments, if it has any; what is wrong with it is known without asking the daemon. */

@@ -1,9 +1,9 @@
-import { AnswerAssembler } from '../../../shared/assemble-answer.ts';
 import type { Address, CallOptions } from '../../../shared/client.ts';
 import type { CostPreview } from '../../../shared/contract/cost-preview.ts';
 import type { TraceView } from '../../../shared/contract/traces.ts';
-import { messageOf } from '../../../shared/message-of.ts';
-import { ReceivedError } from '../../../shared/received-error.ts';
+import { messageOf } from '../../../shared/faults/message-of.ts';
+import { ReceivedError } from '../../../shared/faults/received-error.ts';
+import { AnswerAssembler } from '../../../shared/formats/assemble-answer.ts';
 import type { ReplayedEndpoint } from '../../../shared/replay/prepare-replay.ts';
 import { answerPassages } from '../../content/call-content.ts';
 import type { Context } from '../../context.ts';

@@ -1,4 +1,4 @@
-import { formatUsd, parseUsd } from '../../../shared/money.ts';
+import { formatUsd, parseUsd } from '../../../shared/money/money.ts';
 import type { Context } from '../../context.ts';
 import { count, dollars } from '../../output/amount.ts';
 import { escapeControls } from '../../output/escape-controls.ts';

@@ -1,6 +1,6 @@
 import { Command, InvalidArgumentError, Option } from '@commander-js/extra-typings';
 import { exitCodes } from '../../../shared/errors.ts';
-import { formatUsd, parseUsd } from '../../../shared/money.ts';
+import { formatUsd, parseUsd } from '../../../shared/money/money.ts';
 import {
   isReplayed,
   parseSetting,

@@ -1,8 +1,8 @@
 import { Command, Option } from '@commander-js/extra-typings';
+import { capturedTexts } from '../../../shared/calls/captured-text.ts';
 import type { Query } from '../../../shared/contract/endpoint.ts';
 import type { listTraces as listTracesContract, TraceView } from '../../../shared/contract/traces.ts';
 import { exitCodes } from '../../../shared/errors.ts';
-import { capturedTexts } from '../../../shared/text/captured-text.ts';
 import { contentOfCall, contentPassages } from '../../content/call-content.ts';
 import { formatPassages } from '../../content/conversation-text.ts';
 import type { Context } from '../../context.ts';

@@ -1,5 +1,5 @@
 import { exitCodes } from '../../../shared/errors.ts';
-import { ReceivedError, receivedError } from '../../../shared/received-error.ts';
+import { ReceivedError, receivedError } from '../../../shared/faults/received-error.ts';
 import {
   type AnswerEvent,
   type AnswerSoFar,

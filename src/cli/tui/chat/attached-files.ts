@@ -1,6 +1,6 @@
 import { readdirSync, statSync } from 'node:fs';
 import { join } from 'node:path';
-import { trimEnd } from '../../../shared/trim-text.ts';
+import { trimEnd } from '../../../shared/text/trim-text.ts';
 import { type Attachment, readAttachments } from '../../commands/respond/attachment.ts';
 
 /** `@notes.md` or `@"my notes.md"`, after a blank or at the start. */

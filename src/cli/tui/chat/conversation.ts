@@ -1,5 +1,5 @@
 import type { CreateResponseBody } from '../../../shared/contract/responses.ts';
-import { formatUsd, type NanoUsd, parseUsd } from '../../../shared/money.ts';
+import { formatUsd, type NanoUsd, parseUsd } from '../../../shared/money/money.ts';
 import type { Part } from '../../commands/respond/attachment.ts';
 
 export interface Turn {

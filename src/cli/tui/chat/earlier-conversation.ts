@@ -1,6 +1,6 @@
 import { exitCodes } from '../../../shared/errors.ts';
-import { ReceivedError } from '../../../shared/received-error.ts';
-import { responseText } from '../../../shared/response-text.ts';
+import { ReceivedError } from '../../../shared/faults/received-error.ts';
+import { responseText } from '../../../shared/formats/response-text.ts';
 import type { Part } from '../../commands/respond/attachment.ts';
 import type { Context } from '../../context.ts';
 import { getResponse, listInputItems } from '../../endpoints.ts';

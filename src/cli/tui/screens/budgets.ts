@@ -4,7 +4,7 @@ import {
   budgetScopes,
   defaultThresholds,
 } from '../../../shared/contract/budgets.ts';
-import { spendPeriods } from '../../../shared/spend-periods.ts';
+import { spendPeriods } from '../../../shared/money/spend-periods.ts';
 import { budgetColumns, percentages, periodTexts, shareOf } from '../../commands/budgets.ts';
 import { styleOfShare } from '../../commands/keys/keys.ts';
 import { deleteBudget, getBudget, listBudgets, putBudget } from '../../endpoints.ts';

@@ -1,4 +1,4 @@
-import { trimEnd } from '../../../shared/trim-text.ts';
+import { trimEnd } from '../../../shared/text/trim-text.ts';
 import type { CommandIndex } from '../../context.ts';
 import { socketPathOf } from '../../hosts/host-address.ts';
 import type { LoggedCall } from '../services/api-call-log.ts';

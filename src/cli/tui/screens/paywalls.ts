@@ -1,5 +1,5 @@
 import type { Paywall } from '../../../shared/contract/paywalls.ts';
-import { bitcoin } from '../../../shared/sats.ts';
+import { bitcoin } from '../../../shared/money/sats.ts';
 import { paywallRecord } from '../../commands/paywalls.ts';
 import { deletePaywall, getPaywall, listPaywalls, updatePaywall } from '../../endpoints.ts';
 import { count } from '../../output/amount.ts';

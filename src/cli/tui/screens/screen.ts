@@ -1,6 +1,6 @@
 import type { Client } from '../../../shared/client.ts';
 import type { EventView } from '../../../shared/contract/events.ts';
-import type { SseEvent } from '../../../shared/sse.ts';
+import type { SseEvent } from '../../../shared/http/sse.ts';
 import type { OpenStream } from '../../hosts/follow-stream.ts';
 import type { CommandName } from '../keys/bindings.ts';
 import type { Services } from '../services/services.ts';

@@ -1,5 +1,5 @@
 import type { Shout } from '../../../shared/contract/shouts.ts';
-import type { SseEvent } from '../../../shared/sse.ts';
+import type { SseEvent } from '../../../shared/http/sse.ts';
 import { deleteShout, getSession, listShouts, postShout, streamShouts } from '../../endpoints.ts';
 import { clockTime } from '../../output/time.ts';
 import { untrustedLines } from '../text/cells.ts';

@@ -1,6 +1,6 @@
-import { type CallRow, isEndOfRequest } from '../../../shared/call-row.ts';
-import { ownValue } from '../../../shared/json-object.ts';
-import { ReceivedError } from '../../../shared/received-error.ts';
+import { type CallRow, isEndOfRequest } from '../../../shared/calls/call-row.ts';
+import { ReceivedError } from '../../../shared/faults/received-error.ts';
+import { ownValue } from '../../../shared/json/json-object.ts';
 import { cancelCall, getTrace } from '../../endpoints.ts';
 import { callerText, type KeyNames } from '../../names/key-names.ts';
 import { briefCount, briefDollars, count, dollars } from '../../output/amount.ts';

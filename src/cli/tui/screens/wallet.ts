@@ -2,7 +2,7 @@ import type { Result } from '../../../shared/contract/endpoint.ts';
 import type { Payment, WalletInvoice } from '../../../shared/contract/payments.ts';
 import type { getBalance as getBalanceContract } from '../../../shared/contract/wallet.ts';
 import { ApiError } from '../../../shared/errors.ts';
-import { bitcoin } from '../../../shared/sats.ts';
+import { bitcoin } from '../../../shared/money/sats.ts';
 import { invoiceRecord, invoiceStyles } from '../../commands/invoices.ts';
 import { networkText, paymentRecord, paymentStyles, quoteFacts } from '../../commands/payments.ts';
 import {

@@ -1,5 +1,5 @@
 import type { Whisper, WhisperThread } from '../../../shared/contract/whispers.ts';
-import type { SseEvent } from '../../../shared/sse.ts';
+import type { SseEvent } from '../../../shared/http/sse.ts';
 import { explainUnknownUser } from '../../commands/whispers.ts';
 import {
   listWhispers,

@@ -1,4 +1,4 @@
-import { isEndOfRequest } from '../../../shared/call-row.ts';
+import { isEndOfRequest } from '../../../shared/calls/call-row.ts';
 
 /** With more calls in a second, digests of them are followed. */
 const callsMax = 50;

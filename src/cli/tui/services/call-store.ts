@@ -1,4 +1,4 @@
-import { type CallRow, isEndOfRequest, rowOfEvent, rowOfTrace } from '../../../shared/call-row.ts';
+import { type CallRow, isEndOfRequest, rowOfEvent, rowOfTrace } from '../../../shared/calls/call-row.ts';
 import type { EventView } from '../../../shared/contract/events.ts';
 import type { TraceView } from '../../../shared/contract/traces.ts';
 

@@ -1,5 +1,5 @@
-import { messageOf } from '../../../shared/message-of.ts';
-import type { SseEvent } from '../../../shared/sse.ts';
+import { messageOf } from '../../../shared/faults/message-of.ts';
+import type { SseEvent } from '../../../shared/http/sse.ts';
 import { followStream, type OpenStream } from '../../hosts/follow-stream.ts';
 
 /** The state of a stream. `refused`: the daemon does not allow this key to follow it. */

@@ -6,7 +6,7 @@ import type {
   getUsageSeries as seriesContract,
   UsageSeries,
 } from '../../../shared/contract/usage.ts';
-import { formatUsd, parseUsd } from '../../../shared/money.ts';
+import { formatUsd, parseUsd } from '../../../shared/money/money.ts';
 import { sumUsage } from '../../commands/usage.ts';
 import { getUsageLatency, getUsageSeries } from '../../endpoints.ts';
 

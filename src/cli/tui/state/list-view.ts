@@ -1,4 +1,4 @@
-import type { SseEvent } from '../../../shared/sse.ts';
+import type { SseEvent } from '../../../shared/http/sse.ts';
 import type { Screen } from '../screens/screen.ts';
 import type { Connection } from '../services/follower.ts';
 import type { Services } from '../services/services.ts';

@@ -1,4 +1,4 @@
-import { messageOf } from '../../../shared/message-of.ts';
+import { messageOf } from '../../../shared/faults/message-of.ts';
 
 /** A field of a form. */
 export interface Field {

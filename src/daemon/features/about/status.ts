@@ -1,5 +1,5 @@
 import type { DaemonStatus, ProviderStatus, ServiceStatus } from '../../../shared/contract/daemon.ts';
-import { isoTime } from '../../../shared/time.ts';
+import { isoTime } from '../../../shared/time/time.ts';
 import { type Catalog, defaultModel, type ProviderDescription } from '../catalog/index.ts';
 import type { Members } from '../daemons/index.ts';
 import type { Health } from '../routing/index.ts';

@@ -1,11 +1,11 @@
 import { agentNameBytesMax } from '../../../shared/contract/agents.ts';
 import { oneLinePattern } from '../../../shared/contract/vocabulary.ts';
 import { ApiError } from '../../../shared/errors.ts';
+import { subscriberNetwork, surroundingNetwork } from '../../../shared/http/network-address.ts';
 import type { MakeId } from '../../../shared/ids.ts';
-import type { NanoUsd } from '../../../shared/money.ts';
-import { subscriberNetwork, surroundingNetwork } from '../../../shared/network-address.ts';
+import type { NanoUsd } from '../../../shared/money/money.ts';
 import { hintOf, makeSecret } from '../../../shared/secrets.ts';
-import { endOfDay, utcDay } from '../../../shared/time.ts';
+import { endOfDay, utcDay } from '../../../shared/time/time.ts';
 import type { AgentCaller } from '../../base/handler.ts';
 import type { AgentUse } from '../metering/index.ts';
 import { type Challenge, createChallenges } from './challenge.ts';

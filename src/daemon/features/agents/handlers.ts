@@ -7,8 +7,8 @@ import {
 } from '../../../shared/contract/agents.ts';
 import type { FreeTierView, KeyView } from '../../../shared/contract/keys.ts';
 import { ApiError } from '../../../shared/errors.ts';
-import { formatUsd, type NanoUsd } from '../../../shared/money.ts';
-import { isoTime } from '../../../shared/time.ts';
+import { formatUsd, type NanoUsd } from '../../../shared/money/money.ts';
+import { isoTime } from '../../../shared/time/time.ts';
 import { type AgentCaller, type Handler, implement } from '../../base/handler.ts';
 import { withSecret } from '../../base/replies.ts';
 import { noLimits, spendView } from '../keys/index.ts';

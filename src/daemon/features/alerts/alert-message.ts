@@ -1,4 +1,4 @@
-import { alertUnits } from '../../../shared/alert-kinds.ts';
+import { alertUnits } from '../../../shared/constants/alert-kinds.ts';
 import type { Sample } from './sample.ts';
 import type { AlertCondition } from './store.ts';
 import { valueText } from './units.ts';

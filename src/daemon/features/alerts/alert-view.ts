@@ -1,6 +1,6 @@
-import { alertUnits } from '../../../shared/alert-kinds.ts';
+import { alertUnits } from '../../../shared/constants/alert-kinds.ts';
 import type { Alert, AlertDelivery, AlertFiring } from '../../../shared/contract/alerts.ts';
-import { isoTime } from '../../../shared/time.ts';
+import { isoTime } from '../../../shared/time/time.ts';
 import type { AlertCondition, AlertRecord, DeliveryRecord, FiringRecord } from './store.ts';
 import { valueText } from './units.ts';
 

@@ -5,10 +5,10 @@ import {
   type AlertCondition as GivenCondition,
 } from '../../../shared/contract/alerts.ts';
 import { ApiError } from '../../../shared/errors.ts';
+import { inputFault } from '../../../shared/faults/input-faults.ts';
+import { notFound } from '../../../shared/faults/not-found.ts';
 import type { MakeId } from '../../../shared/ids.ts';
-import { inputFault } from '../../../shared/input-faults.ts';
-import { notFound } from '../../../shared/not-found.ts';
-import { isoTime } from '../../../shared/time.ts';
+import { isoTime } from '../../../shared/time/time.ts';
 import type { KeyOrLogin, LoginCaller } from '../../base/handler.ts';
 import { repeatedly, type World } from '../../base/world.ts';
 import type { EventFeed, NewEvent } from '../events/index.ts';

@@ -1,4 +1,4 @@
-import { isoTime } from '../../../shared/time.ts';
+import { isoTime } from '../../../shared/time/time.ts';
 import type { NewEvent } from '../events/index.ts';
 import { firedMessage, resolvedMessage } from './alert-message.ts';
 import { conditionView, textOf } from './alert-view.ts';

@@ -1,5 +1,5 @@
 import { createHmac } from 'node:crypto';
-import { unixSeconds } from '../../../shared/time.ts';
+import { unixSeconds } from '../../../shared/time/time.ts';
 
 const secretPrefix = 'whsec_';
 const secretBytes = 32;

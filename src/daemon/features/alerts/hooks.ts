@@ -1,5 +1,5 @@
 import { ApiError } from '../../../shared/errors.ts';
-import { inputFault } from '../../../shared/input-faults.ts';
+import { inputFault } from '../../../shared/faults/input-faults.ts';
 import type { World } from '../../base/world.ts';
 import type { DataSealer } from '../vault/index.ts';
 import { createHookSecret } from './hook-signature.ts';

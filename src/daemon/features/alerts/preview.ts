@@ -1,6 +1,6 @@
-import { alertUnits } from '../../../shared/alert-kinds.ts';
+import { alertUnits } from '../../../shared/constants/alert-kinds.ts';
 import { type AlertPreview, previewDays } from '../../../shared/contract/alerts.ts';
-import { isoTime, utcDay } from '../../../shared/time.ts';
+import { isoTime, utcDay } from '../../../shared/time/time.ts';
 import { textOf } from './alert-view.ts';
 import { evaluateSteps, type PreviewStep } from './evaluation.ts';
 import type { Sampler } from './samples.ts';

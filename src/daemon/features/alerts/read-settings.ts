@@ -1,6 +1,6 @@
-import { alertWindow, isLatency } from '../../../shared/alert-kinds.ts';
+import { alertWindow, isLatency } from '../../../shared/constants/alert-kinds.ts';
 import { type AlertCondition as Given, minCallsDefault } from '../../../shared/contract/alerts.ts';
-import { inputFault, wellFormedMembers } from '../../../shared/input-faults.ts';
+import { inputFault, wellFormedMembers } from '../../../shared/faults/input-faults.ts';
 import { windowText } from './alert-message.ts';
 import type { AlertCondition } from './store.ts';
 import { thresholdForm, thresholdOf } from './units.ts';

@@ -1,4 +1,4 @@
-import { type AlertKind, isLatency, isOfManyCalls } from '../../../shared/alert-kinds.ts';
+import { type AlertKind, isLatency, isOfManyCalls } from '../../../shared/constants/alert-kinds.ts';
 import { distribution, type LatencyHistogram } from '../metering/index.ts';
 import type { AlertCondition, AlertState } from './store.ts';
 

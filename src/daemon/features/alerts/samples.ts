@@ -1,4 +1,4 @@
-import { isLatency } from '../../../shared/alert-kinds.ts';
+import { isLatency } from '../../../shared/constants/alert-kinds.ts';
 import type { MeteringStore, Series } from '../metering/index.ts';
 import type { BenchPeriod } from '../routing/index.ts';
 import type { TracesStore } from '../traces/index.ts';

@@ -1,4 +1,4 @@
-import type { AlertKind } from '../../../shared/alert-kinds.ts';
+import type { AlertKind } from '../../../shared/constants/alert-kinds.ts';
 import type { NewEvent } from '../events/index.ts';
 
 /** When an alert fires. */

@@ -1,5 +1,5 @@
-import { type AlertKind, alertUnits } from '../../../shared/alert-kinds.ts';
-import { formatUsd, parseUsd } from '../../../shared/money.ts';
+import { type AlertKind, alertUnits } from '../../../shared/constants/alert-kinds.ts';
+import { formatUsd, parseUsd } from '../../../shared/money/money.ts';
 
 /** A value of a kind as the API writes it: decimal text in the kind's unit. */
 export function valueText(kind: AlertKind, value: number): string {

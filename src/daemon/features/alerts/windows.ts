@@ -1,4 +1,4 @@
-import { type AlertKind, alertWindow } from '../../../shared/alert-kinds.ts';
+import { type AlertKind, alertWindow } from '../../../shared/constants/alert-kinds.ts';
 import type { AlertCondition } from './store.ts';
 
 export interface Window {

@@ -2,11 +2,11 @@ import type { AutopilotTool, runAutopilot } from '../../../shared/contract/autop
 import type { Body } from '../../../shared/contract/endpoint.ts';
 import type { ResponseResource } from '../../../shared/contract/response-resource.ts';
 import { ApiError } from '../../../shared/errors.ts';
+import { wellFormedMembers } from '../../../shared/faults/input-faults.ts';
+import { notFound } from '../../../shared/faults/not-found.ts';
+import { responseText } from '../../../shared/formats/response-text.ts';
 import type { MakeId } from '../../../shared/ids.ts';
-import { wellFormedMembers } from '../../../shared/input-faults.ts';
-import type { JsonObject } from '../../../shared/json-object.ts';
-import { notFound } from '../../../shared/not-found.ts';
-import { responseText } from '../../../shared/response-text.ts';
+import type { JsonObject } from '../../../shared/json/json-object.ts';
 import { type ActingUser, type AutopilotCaller, type Caller, workspaceOf } from '../../base/handler.ts';
 import type { Log } from '../../base/log.ts';
 import { type World, within } from '../../base/world.ts';

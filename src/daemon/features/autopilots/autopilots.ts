@@ -8,8 +8,8 @@ import type {
 } from '../../../shared/contract/autopilots.ts';
 import type { Body } from '../../../shared/contract/endpoint.ts';
 import { ApiError } from '../../../shared/errors.ts';
+import { inputFault, wellFormedMembers } from '../../../shared/faults/input-faults.ts';
 import type { MakeId } from '../../../shared/ids.ts';
-import { inputFault, wellFormedMembers } from '../../../shared/input-faults.ts';
 import type { Caller } from '../../base/handler.ts';
 import type { People } from '../profile/index.ts';
 import { candidateHandles, checkHandle } from './choose-handle.ts';

@@ -1,6 +1,6 @@
 import { Cron } from 'croner';
-import { inputFault } from '../../../shared/input-faults.ts';
-import { isoTime } from '../../../shared/time.ts';
+import { inputFault } from '../../../shared/faults/input-faults.ts';
+import { isoTime } from '../../../shared/time/time.ts';
 
 /** When a schedule runs: a cron expression in a time zone. */
 export interface CronTimes {

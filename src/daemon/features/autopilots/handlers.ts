@@ -17,8 +17,8 @@ import {
   updateAutopilot,
 } from '../../../shared/contract/autopilots.ts';
 import { pageSizeMax } from '../../../shared/contract/site.ts';
-import { formatUsd } from '../../../shared/money.ts';
-import { isoTime } from '../../../shared/time.ts';
+import { formatUsd } from '../../../shared/money/money.ts';
+import { isoTime } from '../../../shared/time/time.ts';
 import { type Call, type Handler, implement, RelayReply } from '../../base/handler.ts';
 import type { Idempotency } from '../idempotency/index.ts';
 import type { KeyUse } from '../metering/index.ts';

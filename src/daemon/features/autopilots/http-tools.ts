@@ -8,7 +8,7 @@ import {
   type PaymentOffer,
   paymentOffersIn,
   proofOf,
-} from '../../../shared/payment-offers.ts';
+} from '../../../shared/payments/payment-offers.ts';
 import type { AutopilotCaller, Caller } from '../../base/handler.ts';
 import { loadBolt11 } from '../lightning/index.ts';
 import type { PaymentRecord, PayRequest, SpendingLimits } from '../wallet/index.ts';

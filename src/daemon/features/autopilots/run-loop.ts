@@ -2,8 +2,8 @@ import type { AutopilotPolicy, AutopilotTool } from '../../../shared/contract/au
 import type { ResponseResource } from '../../../shared/contract/response-resource.ts';
 import { ApiError } from '../../../shared/errors.ts';
 import type { MakeId } from '../../../shared/ids.ts';
-import { type JsonObject, parseObject } from '../../../shared/json-object.ts';
-import { parseUsd } from '../../../shared/money.ts';
+import { type JsonObject, parseObject } from '../../../shared/json/json-object.ts';
+import { parseUsd } from '../../../shared/money/money.ts';
 import type { Log } from '../../base/log.ts';
 import type { RunUsage, ThreadRun } from '../threads/index.ts';
 import { functionTools, type HttpTools, toolsOf } from './http-tools.ts';

@@ -1,6 +1,6 @@
 import type { AutopilotPolicy } from '../../../shared/contract/autopilots.ts';
-import { inputFault } from '../../../shared/input-faults.ts';
-import { parseUsd } from '../../../shared/money.ts';
+import { inputFault } from '../../../shared/faults/input-faults.ts';
+import { parseUsd } from '../../../shared/money/money.ts';
 import type { KeyLimits, KeyPolicy } from '../../base/handler.ts';
 
 type SpendCap = NonNullable<KeyLimits['spendCap']>;

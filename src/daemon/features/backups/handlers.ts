@@ -1,7 +1,7 @@
 import { type BackupEvent, createBackup } from '../../../shared/contract/backups.ts';
 import { ApiError } from '../../../shared/errors.ts';
-import { messageOf } from '../../../shared/message-of.ts';
-import { isoTime } from '../../../shared/time.ts';
+import { messageOf } from '../../../shared/faults/message-of.ts';
+import { isoTime } from '../../../shared/time/time.ts';
 import { implement, StreamReply } from '../../base/handler.ts';
 import type { BackupFile, BackupProgress, BackupRecord, BackupStore } from './backup-store.ts';
 

@@ -1,6 +1,6 @@
-import { formatUsd, type NanoUsd } from '../../../shared/money.ts';
-import { endOfPeriod } from '../../../shared/spend-periods.ts';
-import { isoTime } from '../../../shared/time.ts';
+import { formatUsd, type NanoUsd } from '../../../shared/money/money.ts';
+import { endOfPeriod } from '../../../shared/money/spend-periods.ts';
+import { isoTime } from '../../../shared/time/time.ts';
 import type { NewEvent } from '../events/index.ts';
 import type { BudgetRule } from '../metering/index.ts';
 import type { FiredThreshold } from './store.ts';

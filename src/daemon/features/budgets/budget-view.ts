@@ -1,8 +1,8 @@
 import type { Budget } from '../../../shared/contract/budgets.ts';
-import { formatUsd } from '../../../shared/money.ts';
-import { spendForecast } from '../../../shared/spend-forecast.ts';
-import { endOfPeriod, startOfPeriod } from '../../../shared/spend-periods.ts';
-import { isoTime } from '../../../shared/time.ts';
+import { formatUsd } from '../../../shared/money/money.ts';
+import { spendForecast } from '../../../shared/money/spend-forecast.ts';
+import { endOfPeriod, startOfPeriod } from '../../../shared/money/spend-periods.ts';
+import { isoTime } from '../../../shared/time/time.ts';
 import { refusedPercent } from './budget-events.ts';
 import type { UsedBudget } from './budgets.ts';
 

@@ -1,4 +1,4 @@
-import type { Json } from '../../../shared/invalid-request.ts';
+import type { Json } from '../../../shared/faults/invalid-request.ts';
 
 /** Members of a body that do not affect its answer, or that the neutral form holds already. */
 const ignored = new Set([

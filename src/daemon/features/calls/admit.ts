@@ -1,5 +1,5 @@
 import { loopTurns } from '../../../shared/async/loop-turns.ts';
-import type { NanoUsd } from '../../../shared/money.ts';
+import type { NanoUsd } from '../../../shared/money/money.ts';
 import { credentialId } from '../../base/handler.ts';
 import { matchesPattern } from '../catalog/index.ts';
 import {

@@ -1,4 +1,4 @@
-import type { JsonObject } from '../../../shared/json-object.ts';
+import type { JsonObject } from '../../../shared/json/json-object.ts';
 import { RelayReply } from '../../base/handler.ts';
 import type { SlotAnswer } from '../idempotency/index.ts';
 import type { CallDeps } from './call-deps.ts';

@@ -1,5 +1,5 @@
-import type { JsonObject } from '../../../shared/json-object.ts';
-import type { Tokens } from '../../../shared/money.ts';
+import type { JsonObject } from '../../../shared/json/json-object.ts';
+import type { Tokens } from '../../../shared/money/money.ts';
 import type { FinishReason } from '../upstreams/neutral.ts';
 import type { Vector } from '../upstreams/upstream.ts';
 import type { Output } from './output-items.ts';

@@ -1,4 +1,4 @@
-import type { CallLabels } from '../../../shared/call-labels.ts';
+import type { CallLabels } from '../../../shared/constants/call-labels.ts';
 import type { Identified } from '../../base/handler.ts';
 import type { AttemptsCapture } from '../upstreams/upstream.ts';
 import type { ModelCall } from './call-observer.ts';

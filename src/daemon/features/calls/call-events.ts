@@ -1,4 +1,4 @@
-import { formatUsd } from '../../../shared/money.ts';
+import { formatUsd } from '../../../shared/money/money.ts';
 import { credentialId } from '../../base/handler.ts';
 import type { EventFeed } from '../events/index.ts';
 import type { CallObserver, ModelCall } from './call-observer.ts';

@@ -1,5 +1,5 @@
-import type { CallLabels } from '../../../shared/call-labels.ts';
-import type { NanoUsd, Tokens } from '../../../shared/money.ts';
+import type { CallLabels } from '../../../shared/constants/call-labels.ts';
+import type { NanoUsd, Tokens } from '../../../shared/money/money.ts';
 import type { Identified } from '../../base/handler.ts';
 import type { UsageRecord } from '../metering/index.ts';
 import type { PayableRequest } from '../payment-required/index.ts';

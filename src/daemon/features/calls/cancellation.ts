@@ -1,5 +1,5 @@
+import { CallAbortController, whenAborted } from '../../../shared/async/when-aborted.ts';
 import { ApiError } from '../../../shared/errors.ts';
-import { CallAbortController, whenAborted } from '../../../shared/when-aborted.ts';
 import type { Identified } from '../../base/handler.ts';
 import type { CallStatus } from '../metering/index.ts';
 import type { RunningCalls } from './running-calls.ts';

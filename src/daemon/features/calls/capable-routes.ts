@@ -1,7 +1,7 @@
 import type { ApiError } from '../../../shared/errors.ts';
-import { invalid, isObject } from '../../../shared/invalid-request.ts';
-import { quoted } from '../../../shared/not-found.ts';
-import { pictureIn } from '../../../shared/pictures.ts';
+import { invalid, isObject } from '../../../shared/faults/invalid-request.ts';
+import { quoted } from '../../../shared/faults/not-found.ts';
+import { pictureIn } from '../../../shared/formats/pictures.ts';
 import type { Route } from '../routing/index.ts';
 import {
   type Inference,

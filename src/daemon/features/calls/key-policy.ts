@@ -1,8 +1,8 @@
-import { type CallLabels, noLabels } from '../../../shared/call-labels.ts';
+import { type CallLabels, noLabels } from '../../../shared/constants/call-labels.ts';
+import { decisionPaths } from '../../../shared/constants/decision-paths.ts';
 import type { ActionName } from '../../../shared/contract/key-limits.ts';
-import { decisionPaths } from '../../../shared/decision-paths.ts';
 import { ApiError } from '../../../shared/errors.ts';
-import { invalid } from '../../../shared/invalid-request.ts';
+import { invalid } from '../../../shared/faults/invalid-request.ts';
 import type { Identified, KeyDefaults, KeyPolicy } from '../../base/handler.ts';
 import type { RouteCaps } from '../routing/index.ts';
 import type { ModelCall } from './call-observer.ts';

@@ -1,5 +1,5 @@
 import { ApiError } from '../../../shared/errors.ts';
-import { estimateTokens } from '../../../shared/estimate-tokens.ts';
+import { estimateTokens } from '../../../shared/formats/estimate-tokens.ts';
 import {
   type Cost,
   costOf,
@@ -10,7 +10,7 @@ import {
   type Prices,
   pricesFor,
   type Tokens,
-} from '../../../shared/money.ts';
+} from '../../../shared/money/money.ts';
 import type { Offer } from '../catalog/index.ts';
 import type { SlotAnswer } from '../idempotency/index.ts';
 import type { CallOutcome, CallStatus, CallTrace, UsageRecord } from '../metering/index.ts';

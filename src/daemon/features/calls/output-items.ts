@@ -1,6 +1,6 @@
+import type { Json } from '../../../shared/faults/invalid-request.ts';
+import { type Picture, pictureIn } from '../../../shared/formats/pictures.ts';
 import type { MakeId } from '../../../shared/ids.ts';
-import type { Json } from '../../../shared/invalid-request.ts';
-import { type Picture, pictureIn } from '../../../shared/pictures.ts';
 import type { InferenceEvent, ReasoningOrigin, ToolName } from '../upstreams/neutral.ts';
 
 export type OutputPart =

@@ -1,5 +1,5 @@
-import type { CallLabels } from '../../../shared/call-labels.ts';
-import { labelCharactersMax, parseTags } from '../../../shared/call-labels.ts';
+import type { CallLabels } from '../../../shared/constants/call-labels.ts';
+import { labelCharactersMax, parseTags } from '../../../shared/constants/call-labels.ts';
 import type { ServiceMember } from '../../../shared/contract/service-member.ts';
 import { maskText } from '../../../shared/masking/mask-text.ts';
 

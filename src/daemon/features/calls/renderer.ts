@@ -1,6 +1,6 @@
 import type { ServiceAnswer } from '../../../shared/contract/service-member.ts';
 import { type ErrorCode, failures } from '../../../shared/errors.ts';
-import type { Tokens } from '../../../shared/money.ts';
+import type { Tokens } from '../../../shared/money/money.ts';
 import type { Batch, FinishReason } from '../upstreams/neutral.ts';
 
 /** The route that answers, known from the first event on. */

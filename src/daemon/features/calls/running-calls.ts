@@ -1,4 +1,4 @@
-import { TransientMap } from '../../../shared/transient.ts';
+import { TransientMap } from '../../../shared/async/transient.ts';
 
 interface RunningCall {
   workspaceId: string;

@@ -1,6 +1,6 @@
 import type { ServiceAnswer, ServiceMember } from '../../../shared/contract/service-member.ts';
-import { invalid } from '../../../shared/invalid-request.ts';
-import { formatUsd, type NanoUsd, parseUsd } from '../../../shared/money.ts';
+import { invalid } from '../../../shared/faults/invalid-request.ts';
+import { formatUsd, type NanoUsd, parseUsd } from '../../../shared/money/money.ts';
 import { costView, type UsageRecord } from '../metering/index.ts';
 import { attemptView, type RoutePreferences } from '../routing/index.ts';
 

@@ -1,4 +1,4 @@
-import { type Listed, TransientList } from '../../../shared/transient.ts';
+import { type Listed, TransientList } from '../../../shared/async/transient.ts';
 import type { World } from '../../base/world.ts';
 
 /** One check for all calls; how much later than due a call is found to be silent, in milliseconds. */

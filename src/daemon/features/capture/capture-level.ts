@@ -1,4 +1,4 @@
-import { type CaptureLevel, captureLevels, lesserLevel } from '../../../shared/capture-levels.ts';
+import { type CaptureLevel, captureLevels, lesserLevel } from '../../../shared/constants/capture-levels.ts';
 import type { Changes } from '../../base/changes.ts';
 import type { Identified, KeyPolicy } from '../../base/handler.ts';
 

@@ -1,4 +1,4 @@
-import type { CaptureLevel } from '../../../shared/capture-levels.ts';
+import type { CaptureLevel } from '../../../shared/constants/capture-levels.ts';
 import { keptHeadersIn } from '../../../shared/masking/mask-headers.ts';
 import { RecentMap } from '../../../shared/recent-map.ts';
 import { type Caller, credentialId, type Identified } from '../../base/handler.ts';

@@ -1,4 +1,4 @@
-import type { CaptureLevel } from '../../../shared/capture-levels.ts';
+import type { CaptureLevel } from '../../../shared/constants/capture-levels.ts';
 import {
   type ContentText as ContentTextView,
   captureWire,
@@ -14,7 +14,7 @@ import {
   type TraceContent,
 } from '../../../shared/contract/content.ts';
 import { ApiError } from '../../../shared/errors.ts';
-import { isoTime } from '../../../shared/time.ts';
+import { isoTime } from '../../../shared/time/time.ts';
 import {
   type Handler,
   implement,

@@ -1,7 +1,7 @@
-import type { CaptureLevel } from '../../../shared/capture-levels.ts';
+import type { CaptureLevel } from '../../../shared/constants/capture-levels.ts';
+import type { PartKind } from '../../../shared/constants/part-kinds.ts';
 import type { contentParts } from '../../../shared/contract/content.ts';
-import type { PartKind } from '../../../shared/part-kinds.ts';
-import type { RemovedKind } from '../../../shared/redaction-kinds.ts';
+import type { RemovedKind } from '../../../shared/masking/redaction-kinds.ts';
 
 /** What a call was asked, and what was sent for it. */
 export interface AskedContent {

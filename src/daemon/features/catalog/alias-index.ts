@@ -1,4 +1,4 @@
-import { ownValue } from '../../../shared/json-object.ts';
+import { ownValue } from '../../../shared/json/json-object.ts';
 import { type AliasTarget, mapTarget } from './alias.ts';
 import { starIn } from './name-pattern.ts';
 

@@ -1,7 +1,7 @@
 import type { ModelEntry } from '../../../shared/contract/models.ts';
 import { ApiError } from '../../../shared/errors.ts';
-import { missing } from '../../../shared/not-found.ts';
-import { isoTime } from '../../../shared/time.ts';
+import { missing } from '../../../shared/faults/not-found.ts';
+import { isoTime } from '../../../shared/time/time.ts';
 import type { Call } from '../../base/handler.ts';
 
 /** Models in the format of Anthropic's API. Source: its API reference, "Models". */

@@ -1,7 +1,7 @@
-import { freePrices } from '../../../shared/exact-price.ts';
-import { ownValue } from '../../../shared/json-object.ts';
+import { ownValue } from '../../../shared/json/json-object.ts';
 import { providerFacts } from '../../../shared/known-providers.ts';
-import type { Prices } from '../../../shared/money.ts';
+import { freePrices } from '../../../shared/money/exact-price.ts';
+import type { Prices } from '../../../shared/money/money.ts';
 import { isMaker, isReseller } from './model-index.ts';
 import { snapshotTime } from './model-names.ts';
 import { traitsOf } from './model-traits.ts';

@@ -1,5 +1,5 @@
 import { ApiError } from '../../../shared/errors.ts';
-import { ownValue } from '../../../shared/json-object.ts';
+import { ownValue } from '../../../shared/json/json-object.ts';
 import { RecentMap } from '../../../shared/recent-map.ts';
 import type { World } from '../../base/world.ts';
 import { type AliasTarget, modelsInOrder, modelsOf } from './alias.ts';

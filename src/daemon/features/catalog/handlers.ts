@@ -1,7 +1,7 @@
 import { getModel, listModels, type ModelEntry, refreshModels } from '../../../shared/contract/models.ts';
 import { listRates } from '../../../shared/contract/rates.ts';
 import { ApiError } from '../../../shared/errors.ts';
-import { unixSeconds } from '../../../shared/time.ts';
+import { unixSeconds } from '../../../shared/time/time.ts';
 import { type Caller, type Handler, implement, type KeyOrLogin, RelayReply } from '../../base/handler.ts';
 import type { World } from '../../base/world.ts';
 import { anthropicModelsPage, speaksAnthropic, toAnthropicModel } from './anthropic-models.ts';

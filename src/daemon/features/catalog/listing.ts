@@ -1,7 +1,7 @@
 import type { RefreshedProvider } from '../../../shared/contract/models.ts';
-import { pricesFromDecimals, type WrittenPrices } from '../../../shared/exact-price.ts';
-import { ownValue } from '../../../shared/json-object.ts';
-import type { Prices } from '../../../shared/money.ts';
+import { ownValue } from '../../../shared/json/json-object.ts';
+import { pricesFromDecimals, type WrittenPrices } from '../../../shared/money/exact-price.ts';
+import type { Prices } from '../../../shared/money/money.ts';
 import type { Modality, ModelKind } from './model-traits.ts';
 import type { ModelDetails, ProviderDescription } from './offer.ts';
 

@@ -13,8 +13,8 @@ import {
   type TokenPrices,
   type ToolFees,
   withMargin,
-} from '../../../shared/money.ts';
-import { isoTime } from '../../../shared/time.ts';
+} from '../../../shared/money/money.ts';
+import { isoTime } from '../../../shared/time/time.ts';
 import type { Capabilities } from './model-traits.ts';
 import type { Offer, ProviderDescription, Resolution } from './offer.ts';
 import type { SpeedNumbers, SpeedReader } from './speed.ts';

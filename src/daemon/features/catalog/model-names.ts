@@ -1,5 +1,5 @@
-import { editDistance } from '../../../shared/edit-distance.ts';
-import { parseTime, unixSeconds } from '../../../shared/time.ts';
+import { editDistance } from '../../../shared/text/edit-distance.ts';
+import { parseTime, unixSeconds } from '../../../shared/time/time.ts';
 
 /** Longer names are not compared: no model has one. */
 const comparedCharsMax = 100;

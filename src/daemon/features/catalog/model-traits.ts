@@ -4,7 +4,7 @@
  * Gemini models page (ai.google.dev/gemini-api/docs/models).
  */
 
-import { ownValue } from '../../../shared/json-object.ts';
+import { ownValue } from '../../../shared/json/json-object.ts';
 
 export type Modality = 'text' | 'image' | 'file' | 'audio' | 'video';
 

@@ -1,5 +1,5 @@
 import type { KnownProvider } from '../../../shared/known-providers.ts';
-import type { Prices } from '../../../shared/money.ts';
+import type { Prices } from '../../../shared/money/money.ts';
 import type { Wire } from '../upstreams/neutral.ts';
 import type { Capabilities } from './model-traits.ts';
 

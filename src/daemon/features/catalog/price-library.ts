@@ -1,7 +1,7 @@
 import type { MatchLogic, ModelInfo, ModelPrice, Provider } from '@pydantic/genai-prices';
-import { freePrices, nanoFromDecimal } from '../../../shared/exact-price.ts';
-import type { NanoUsd, Prices, PriceTier, TokenPrices } from '../../../shared/money.ts';
-import { isoTime } from '../../../shared/time.ts';
+import { freePrices, nanoFromDecimal } from '../../../shared/money/exact-price.ts';
+import type { NanoUsd, Prices, PriceTier, TokenPrices } from '../../../shared/money/money.ts';
+import { isoTime } from '../../../shared/time/time.ts';
 import { snapshotTime } from './model-names.ts';
 import { isEmbeddingModel } from './model-traits.ts';
 

@@ -1,6 +1,6 @@
 import { ApiError } from '../../../shared/errors.ts';
-import { inWords } from '../../../shared/in-words.ts';
-import { quoted } from '../../../shared/not-found.ts';
+import { quoted } from '../../../shared/faults/not-found.ts';
+import { inWords } from '../../../shared/text/in-words.ts';
 import { idOf, isMaker, isReseller, type ModelIndex, type ModelSlot } from './model-index.ts';
 import { canonicalName, nearestNames } from './model-names.ts';
 import type { ProviderDescription } from './offer.ts';

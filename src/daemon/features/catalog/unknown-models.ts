@@ -1,6 +1,6 @@
 import type { ConfigWarning } from '../../../shared/contract/configuration.ts';
 import { ApiError } from '../../../shared/errors.ts';
-import { inWords } from '../../../shared/in-words.ts';
+import { inWords } from '../../../shared/text/in-words.ts';
 import { type AliasTarget, modelsOf } from './alias.ts';
 import { isWildcard } from './alias-index.ts';
 import type { Catalog } from './catalog.ts';

@@ -1,7 +1,7 @@
 import { type Daemon, listDaemons, removeDaemon } from '../../../shared/contract/daemons.ts';
 import { ApiError } from '../../../shared/errors.ts';
-import { notFound } from '../../../shared/not-found.ts';
-import { isoTime } from '../../../shared/time.ts';
+import { notFound } from '../../../shared/faults/not-found.ts';
+import { isoTime } from '../../../shared/time/time.ts';
 import { implement } from '../../base/handler.ts';
 import type { DaemonRecord, DaemonsStore } from './store.ts';
 

@@ -1,4 +1,4 @@
-import { whenAborted } from '../../../shared/when-aborted.ts';
+import { whenAborted } from '../../../shared/async/when-aborted.ts';
 import type { Members } from './members.ts';
 
 type Watched = Pick<Members, 'isLeader' | 'onChange'>;

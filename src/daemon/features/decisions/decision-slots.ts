@@ -1,5 +1,5 @@
+import { Semaphore } from '../../../shared/async/semaphore.ts';
 import { ApiError } from '../../../shared/errors.ts';
-import { Semaphore } from '../../../shared/semaphore.ts';
 
 /** So many decisions per slot wait; more are refused. */
 const waitingPerSlot = 4;

@@ -1,6 +1,6 @@
 import type { DecisionService } from '../../../shared/contract/decisions.ts';
 import { ApiError } from '../../../shared/errors.ts';
-import type { Cost, Tokens } from '../../../shared/money.ts';
+import type { Cost, Tokens } from '../../../shared/money/money.ts';
 import { type AttemptsCapture, UpstreamFailure } from '../upstreams/upstream.ts';
 import type { Debias, DecisionRequest, Method, QuestionAnswer } from './question.ts';
 

@@ -1,3 +1,4 @@
+import { orAborted } from '../../../shared/async/when-aborted.ts';
 import {
   type DecisionModel,
   type DecisionOptions,
@@ -6,7 +7,6 @@ import {
 import { ApiError } from '../../../shared/errors.ts';
 import type { MakeId } from '../../../shared/ids.ts';
 import { RecentMap } from '../../../shared/recent-map.ts';
-import { orAborted } from '../../../shared/when-aborted.ts';
 import type { Caller } from '../../base/handler.ts';
 import { timeLimit, type World } from '../../base/world.ts';
 import type { ProviderRoute } from '../routing/index.ts';

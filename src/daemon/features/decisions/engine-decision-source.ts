@@ -1,4 +1,4 @@
-import { noCost } from '../../../shared/money.ts';
+import { noCost } from '../../../shared/money/money.ts';
 import { noTokens } from '../calls/index.ts';
 import type { Debiaser, OrderedAnswer } from './debias.ts';
 import { addTokens, type DecisionSource, SourceFailure } from './decision-source.ts';

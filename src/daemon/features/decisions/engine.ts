@@ -1,4 +1,4 @@
-import type { Tokens } from '../../../shared/money.ts';
+import type { Tokens } from '../../../shared/money/money.ts';
 import type { Option, Question } from './question.ts';
 
 /** The models that an engine of the host can serve: a large one and a small, fast one. */

@@ -11,7 +11,7 @@ import {
 } from '../../../shared/contract/decisions.ts';
 import type { Endpoint } from '../../../shared/contract/endpoint.ts';
 import { ApiError } from '../../../shared/errors.ts';
-import { isoTime } from '../../../shared/time.ts';
+import { isoTime } from '../../../shared/time/time.ts';
 import { type Call, type Handler, implement, RelayReply } from '../../base/handler.ts';
 import { type CallCapture, type Captures, headerText, readLabels } from '../calls/index.ts';
 import type { Idempotency } from '../idempotency/index.ts';

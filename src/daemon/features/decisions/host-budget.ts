@@ -1,6 +1,6 @@
 import { ApiError } from '../../../shared/errors.ts';
-import type { NanoUsd } from '../../../shared/money.ts';
-import { utcDay } from '../../../shared/time.ts';
+import type { NanoUsd } from '../../../shared/money/money.ts';
+import { utcDay } from '../../../shared/time/time.ts';
 import type { Offer } from '../catalog/index.ts';
 import { SourceFailure } from './decision-source.ts';
 import type { DecisionsStore } from './store.ts';

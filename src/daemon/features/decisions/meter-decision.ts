@@ -1,6 +1,6 @@
-import type { CallLabels } from '../../../shared/call-labels.ts';
+import type { CallLabels } from '../../../shared/constants/call-labels.ts';
 import { type ApiError, asApiError } from '../../../shared/errors.ts';
-import { noCost } from '../../../shared/money.ts';
+import { noCost } from '../../../shared/money/money.ts';
 import { credentialId, type Identified } from '../../base/handler.ts';
 import type { World } from '../../base/world.ts';
 import {

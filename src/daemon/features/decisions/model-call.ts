@@ -1,5 +1,5 @@
-import { isObject, type Json } from '../../../shared/invalid-request.ts';
-import type { Tokens } from '../../../shared/money.ts';
+import { isObject, type Json } from '../../../shared/faults/invalid-request.ts';
+import type { Tokens } from '../../../shared/money/money.ts';
 import type { UpstreamAnswer } from '../upstreams/upstream.ts';
 
 /** A short chat completion, without the model's name. */

@@ -1,4 +1,4 @@
-import type { Tokens } from '../../../shared/money.ts';
+import type { Tokens } from '../../../shared/money/money.ts';
 import type { AttemptsCapture } from '../upstreams/upstream.ts';
 import type { DebiasOptions, OrderedAnswer } from './debias.ts';
 import { SourceFailure } from './decision-source.ts';

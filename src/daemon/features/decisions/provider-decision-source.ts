@@ -1,6 +1,6 @@
 import { ApiError } from '../../../shared/errors.ts';
-import type { Json } from '../../../shared/invalid-request.ts';
-import { type Cost, costOf, noCost, type Tokens } from '../../../shared/money.ts';
+import type { Json } from '../../../shared/faults/invalid-request.ts';
+import { type Cost, costOf, noCost, type Tokens } from '../../../shared/money/money.ts';
 import { RecentMap } from '../../../shared/recent-map.ts';
 import type { World } from '../../base/world.ts';
 import { noTokens } from '../calls/index.ts';

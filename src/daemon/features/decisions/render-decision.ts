@@ -4,7 +4,7 @@ import type {
   DecisionService,
   SystemOneResult,
 } from '../../../shared/contract/decisions.ts';
-import type { Tokens } from '../../../shared/money.ts';
+import type { Tokens } from '../../../shared/money/money.ts';
 import type { SourceAnswer } from './decision-source.ts';
 import { expectedIndex, topOf } from './distribution.ts';
 import type { Question, QuestionAnswer } from './question.ts';

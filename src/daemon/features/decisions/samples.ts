@@ -1,5 +1,5 @@
-import { isObject, type Json } from '../../../shared/invalid-request.ts';
-import { trimEnd } from '../../../shared/trim-text.ts';
+import { isObject, type Json } from '../../../shared/faults/invalid-request.ts';
+import { trimEnd } from '../../../shared/text/trim-text.ts';
 import { startingAt } from './debias.ts';
 import { mean, normalised, topOf } from './distribution.ts';
 import type { CallModel } from './model-call.ts';

@@ -1,4 +1,4 @@
-import type { NanoUsd } from '../../../shared/money.ts';
+import type { NanoUsd } from '../../../shared/money/money.ts';
 import type { Question } from './question.ts';
 
 /** A temperature that was fitted on labelled examples. */

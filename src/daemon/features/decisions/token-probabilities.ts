@@ -1,4 +1,4 @@
-import { trimEnd } from '../../../shared/trim-text.ts';
+import { trimEnd } from '../../../shared/text/trim-text.ts';
 import type { OrderedAnswer, OrderedQuestion } from './debias.ts';
 import { normalised } from './distribution.ts';
 import type { CallModel, ModelReply, TokenPosition } from './model-call.ts';

@@ -1,4 +1,4 @@
-import { localModelsProvider } from '../../../shared/engine-library.ts';
+import { localModelsProvider } from '../../../shared/constants/engine-library.ts';
 import type { EmbeddedModel } from '../decisions/index.ts';
 import { type EngineModels, type EngineRole, libraryMissing, type OpenModel } from './engine-models.ts';
 import type { RunningModel } from './model-runner.ts';

@@ -1,4 +1,4 @@
-import { localModelsProvider } from '../../../shared/engine-library.ts';
+import { localModelsProvider } from '../../../shared/constants/engine-library.ts';
 import type { ProviderDescription } from '../catalog/index.ts';
 import { type EngineModels, libraryMissing } from './engine-models.ts';
 import type { RunningModel } from './model-runner.ts';

@@ -1,8 +1,8 @@
+import { Mutex } from '../../../shared/async/mutex.ts';
 import { ApiError } from '../../../shared/errors.ts';
-import { inputFault } from '../../../shared/input-faults.ts';
-import { Mutex } from '../../../shared/mutex.ts';
-import { notFound } from '../../../shared/not-found.ts';
-import { trimBoth } from '../../../shared/trim-text.ts';
+import { inputFault } from '../../../shared/faults/input-faults.ts';
+import { notFound } from '../../../shared/faults/not-found.ts';
+import { trimBoth } from '../../../shared/text/trim-text.ts';
 import type { World } from '../../base/world.ts';
 import { UpstreamFailure } from '../upstreams/upstream.ts';
 import type { ModelRunner, RunningModel } from './model-runner.ts';

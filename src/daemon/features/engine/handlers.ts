@@ -1,3 +1,4 @@
+import { localModelsProvider } from '../../../shared/constants/engine-library.ts';
 import {
   addEngineModel,
   checkEngineModel,
@@ -5,9 +6,8 @@ import {
   listEngineModels,
   removeEngineModel,
 } from '../../../shared/contract/engine.ts';
-import { localModelsProvider } from '../../../shared/engine-library.ts';
-import { wellFormedMembers } from '../../../shared/input-faults.ts';
-import { isoTime } from '../../../shared/time.ts';
+import { wellFormedMembers } from '../../../shared/faults/input-faults.ts';
+import { isoTime } from '../../../shared/time/time.ts';
 import { type Handler, implement } from '../../base/handler.ts';
 import { type EngineModels, libraryMissing, type OpenModel } from './engine-models.ts';
 

@@ -1,4 +1,4 @@
-import { formatUsd, parseUsd } from '../../../shared/money.ts';
+import { formatUsd, parseUsd } from '../../../shared/money/money.ts';
 import { RecentMap } from '../../../shared/recent-map.ts';
 import type { World } from '../../base/world.ts';
 import type { FeedEvent } from './follower.ts';

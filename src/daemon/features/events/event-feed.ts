@@ -1,4 +1,4 @@
-import { whenAnyAborted } from '../../../shared/when-aborted.ts';
+import { whenAnyAborted } from '../../../shared/async/when-aborted.ts';
 import { repeatedly, type World } from '../../base/world.ts';
 import { type FeedEvent, Follower } from './follower.ts';
 import type { EventRecord, EventsStore, NewEvent } from './store.ts';

@@ -1,5 +1,5 @@
 import { type EventView, streamEvents } from '../../../shared/contract/events.ts';
-import { isoTime } from '../../../shared/time.ts';
+import { isoTime } from '../../../shared/time/time.ts';
 import { type ActingUser, actingUser, implement, keyOrLogin, StreamReply } from '../../base/handler.ts';
 import type { World } from '../../base/world.ts';
 import { resumedAfter, rowEvent } from '../row-streams/index.ts';

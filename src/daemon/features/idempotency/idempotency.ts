@@ -1,10 +1,10 @@
 import { createHash } from 'node:crypto';
+import { TransientMap } from '../../../shared/async/transient.ts';
+import { whenAborted } from '../../../shared/async/when-aborted.ts';
 import { idempotencyKeyCharactersMax } from '../../../shared/contract/model-call.ts';
 import { ApiError } from '../../../shared/errors.ts';
-import { isObject } from '../../../shared/json-object.ts';
+import { isObject } from '../../../shared/json/json-object.ts';
 import { hasSecret } from '../../../shared/masking/mask-json.ts';
-import { TransientMap } from '../../../shared/transient.ts';
-import { whenAborted } from '../../../shared/when-aborted.ts';
 import { type Caller, RelayReply, type StreamReply } from '../../base/handler.ts';
 import type { Log } from '../../base/log.ts';
 import { pollUntil, repeatedly, type World, within } from '../../base/world.ts';

@@ -8,9 +8,9 @@ import {
   listResponses,
 } from '../../../shared/contract/stored-responses.ts';
 import { ApiError } from '../../../shared/errors.ts';
-import { invalid, isObject, type Json } from '../../../shared/invalid-request.ts';
-import { missing } from '../../../shared/not-found.ts';
-import { unixSeconds } from '../../../shared/time.ts';
+import { invalid, isObject, type Json } from '../../../shared/faults/invalid-request.ts';
+import { missing } from '../../../shared/faults/not-found.ts';
+import { unixSeconds } from '../../../shared/time/time.ts';
 import { type Call, type Handler, identified, implement, StreamReply } from '../../base/handler.ts';
 import { type PageRequest, pageOf } from '../../base/replies.ts';
 import type { Background } from './lifecycles/background/background.ts';

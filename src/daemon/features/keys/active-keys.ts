@@ -1,4 +1,4 @@
-import { Mutex } from '../../../shared/mutex.ts';
+import { Mutex } from '../../../shared/async/mutex.ts';
 import type { Changes } from '../../base/changes.ts';
 import type { KeyDefaults, KeyLimits, KeyPolicy } from '../../base/handler.ts';
 import type { World } from '../../base/world.ts';

@@ -1,8 +1,8 @@
 import { scopeNames } from '../../../shared/contract/endpoint.ts';
 import type { Limits } from '../../../shared/contract/key-limits.ts';
 import type { Key, KeyView } from '../../../shared/contract/keys.ts';
-import { formatUsd, type NanoUsd } from '../../../shared/money.ts';
-import { isoTime } from '../../../shared/time.ts';
+import { formatUsd, type NanoUsd } from '../../../shared/money/money.ts';
+import { isoTime } from '../../../shared/time/time.ts';
 import type { Spend } from '../metering/index.ts';
 import type { LoginRecord } from '../workspaces/index.ts';
 import { defaultsView, limitsView } from './limits-and-defaults.ts';

@@ -3,10 +3,10 @@ import type { KeyDefaultsChange } from '../../../shared/contract/key-defaults.ts
 import { type ActionName, actionNames, type LimitsChange } from '../../../shared/contract/key-limits.ts';
 import type { KeyView } from '../../../shared/contract/keys.ts';
 import { ApiError } from '../../../shared/errors.ts';
+import { wellFormed } from '../../../shared/faults/input-faults.ts';
+import { notFound } from '../../../shared/faults/not-found.ts';
 import type { MakeId } from '../../../shared/ids.ts';
-import { wellFormed } from '../../../shared/input-faults.ts';
-import type { NanoUsd } from '../../../shared/money.ts';
-import { notFound } from '../../../shared/not-found.ts';
+import type { NanoUsd } from '../../../shared/money/money.ts';
 import { hintOf, makeSecret } from '../../../shared/secrets.ts';
 import type { KeyCaller, KeyOrLogin } from '../../base/handler.ts';
 import type { PageRequest } from '../../base/replies.ts';

@@ -3,9 +3,9 @@ import type {
   KeyDefaults as KeyDefaultsView,
 } from '../../../shared/contract/key-defaults.ts';
 import type { Limits, LimitsChange } from '../../../shared/contract/key-limits.ts';
-import { inputFault, wellFormed } from '../../../shared/input-faults.ts';
-import { formatUsd, type NanoUsd, parseUsd } from '../../../shared/money.ts';
-import { isoTime, parseTime } from '../../../shared/time.ts';
+import { inputFault, wellFormed } from '../../../shared/faults/input-faults.ts';
+import { formatUsd, type NanoUsd, parseUsd } from '../../../shared/money/money.ts';
+import { isoTime, parseTime } from '../../../shared/time/time.ts';
 import type { KeyDefaults, KeyLimits } from '../../base/handler.ts';
 
 const noLimits: KeyLimits = {

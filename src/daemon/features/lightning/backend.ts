@@ -1,4 +1,4 @@
-import type { LightningNetwork } from '../../../shared/wallet-backends.ts';
+import type { LightningNetwork } from '../../../shared/payments/wallet-backends.ts';
 
 /** A kind of back end, as the configuration names it. Stored ones may be of a later version. */
 export type BackendName = 'embedded' | (string & {});

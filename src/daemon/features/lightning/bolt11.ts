@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto';
 import { secp256k1 } from '@noble/curves/secp256k1.js';
 import { bech32 } from '@scure/base';
-import type { LightningNetwork } from '../../../shared/wallet-backends.ts';
+import type { LightningNetwork } from '../../../shared/payments/wallet-backends.ts';
 import { InvalidInvoice } from './invalid-invoice.ts';
 
 /** The chain whose coins an invoice asks for. */

@@ -11,7 +11,7 @@ import type { Endpoint } from '../../../shared/contract/endpoint.ts';
 import { standalone } from '../../../shared/contract/schema.ts';
 import { listUsage } from '../../../shared/contract/usage.ts';
 import { ApiError } from '../../../shared/errors.ts';
-import { utcDay } from '../../../shared/time.ts';
+import { utcDay } from '../../../shared/time/time.ts';
 import { version } from '../../../shared/version.ts';
 import type { World } from '../../base/world.ts';
 import type { McpDeps } from './deps.ts';

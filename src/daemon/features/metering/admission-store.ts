@@ -1,5 +1,5 @@
-import type { NanoUsd } from '../../../shared/money.ts';
-import type { SpendPeriod } from '../../../shared/spend-periods.ts';
+import type { NanoUsd } from '../../../shared/money/money.ts';
+import type { SpendPeriod } from '../../../shared/money/spend-periods.ts';
 import type { AdmitAnswer, AdmitRequest } from './rules/admit-request.ts';
 import type { SpendSubject } from './rules/budget-rule.ts';
 import type { HoldRecord, Settlement, Spend } from './store.ts';

@@ -1,6 +1,6 @@
+import { type Listed, TransientList } from '../../../shared/async/transient.ts';
 import { ApiError } from '../../../shared/errors.ts';
-import type { NanoUsd } from '../../../shared/money.ts';
-import { type Listed, TransientList } from '../../../shared/transient.ts';
+import type { NanoUsd } from '../../../shared/money/money.ts';
 import type { AgentAllowances, AgentTerms, AgentUse, FreeUse } from './agent-allowances.ts';
 import { Budgets, type BudgetsDeps, type HoldTerms, type KeyUse, type OpenCall } from './budgets.ts';
 import { HoldQueue, type Refused } from './hold-queue.ts';

@@ -1,7 +1,7 @@
+import { Mutex } from '../../../shared/async/mutex.ts';
 import { ApiError } from '../../../shared/errors.ts';
-import type { NanoUsd } from '../../../shared/money.ts';
-import { Mutex } from '../../../shared/mutex.ts';
-import { endOfDay, parseTime, utcDay } from '../../../shared/time.ts';
+import type { NanoUsd } from '../../../shared/money/money.ts';
+import { endOfDay, parseTime, utcDay } from '../../../shared/time/time.ts';
 import { dailyLimitReached, withOffer } from './agent-errors.ts';
 import { type Fit, fitWithin } from './fit.ts';
 import type { PaymentDue } from './limit-errors.ts';

@@ -1,6 +1,6 @@
 import { ApiError } from '../../../shared/errors.ts';
-import { formatUsd, type NanoUsd } from '../../../shared/money.ts';
-import { isoTime } from '../../../shared/time.ts';
+import { formatUsd, type NanoUsd } from '../../../shared/money/money.ts';
+import { isoTime } from '../../../shared/time/time.ts';
 import { PaymentDue } from './limit-errors.ts';
 import {
   type AgentCallKind,

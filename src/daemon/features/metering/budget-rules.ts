@@ -1,5 +1,5 @@
-import type { CallLabels } from '../../../shared/call-labels.ts';
-import type { NanoUsd } from '../../../shared/money.ts';
+import type { CallLabels } from '../../../shared/constants/call-labels.ts';
+import type { NanoUsd } from '../../../shared/money/money.ts';
 import type { KeyPolicy } from '../../base/handler.ts';
 import type { BudgetRule, BudgetScope } from './rules/budget-rule.ts';
 import type { SubjectTotals } from './rules/subject-totals.ts';

@@ -1,5 +1,5 @@
 import { ApiError } from '../../../shared/errors.ts';
-import type { NanoUsd } from '../../../shared/money.ts';
+import type { NanoUsd } from '../../../shared/money/money.ts';
 import type { KeyPolicy } from '../../base/handler.ts';
 import type { World } from '../../base/world.ts';
 import type { AgentTerms } from './agent-allowances.ts';

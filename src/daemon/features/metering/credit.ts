@@ -1,7 +1,7 @@
+import { inputFault, wellFormed } from '../../../shared/faults/input-faults.ts';
+import { notFound } from '../../../shared/faults/not-found.ts';
 import type { MakeId } from '../../../shared/ids.ts';
-import { inputFault, wellFormed } from '../../../shared/input-faults.ts';
-import { type NanoUsd, parseUsd } from '../../../shared/money.ts';
-import { notFound } from '../../../shared/not-found.ts';
+import { type NanoUsd, parseUsd } from '../../../shared/money/money.ts';
 import type { LoginCaller } from '../../base/handler.ts';
 import type { Admission } from './admission.ts';
 import type { AccountRecord, GrantRecord, LedgerStore } from './ledger-store.ts';

@@ -1,4 +1,4 @@
-import type { NanoUsd } from '../../../shared/money.ts';
+import type { NanoUsd } from '../../../shared/money/money.ts';
 
 /** Returns the amount to hold within the affordable one, or undefined if that is too little for the call or its whole output. */
 export type Fit = (affordable: NanoUsd, output: { isWhole: boolean }) => NanoUsd | undefined;

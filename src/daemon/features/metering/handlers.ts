@@ -6,8 +6,8 @@ import {
   listUsage,
   tokensServed,
 } from '../../../shared/contract/usage.ts';
-import { formatUsd } from '../../../shared/money.ts';
-import { isoTime } from '../../../shared/time.ts';
+import { formatUsd } from '../../../shared/money/money.ts';
+import { isoTime } from '../../../shared/time/time.ts';
 import { identified, implement, loginOf } from '../../base/handler.ts';
 import type { Credit, LedgerCheck } from './credit.ts';
 import { bucketsView, latencyViews, seriesView } from './series-view.ts';

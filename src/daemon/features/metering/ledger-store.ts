@@ -1,5 +1,5 @@
-import type { NanoUsd } from '../../../shared/money.ts';
-import type { PeriodSpend } from '../../../shared/spend-periods.ts';
+import type { NanoUsd } from '../../../shared/money/money.ts';
+import type { PeriodSpend } from '../../../shared/money/spend-periods.ts';
 import type { SpendSubject } from './rules/budget-rule.ts';
 import type { Spend } from './store.ts';
 

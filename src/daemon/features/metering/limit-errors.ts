@@ -1,7 +1,7 @@
 import { ApiError, type ErrorCode, type ErrorDetails } from '../../../shared/errors.ts';
-import { formatUsd, type NanoUsd } from '../../../shared/money.ts';
-import { endOfPeriod } from '../../../shared/spend-periods.ts';
-import { endOfDay, isoTime } from '../../../shared/time.ts';
+import { formatUsd, type NanoUsd } from '../../../shared/money/money.ts';
+import { endOfPeriod } from '../../../shared/money/spend-periods.ts';
+import { endOfDay, isoTime } from '../../../shared/time/time.ts';
 import type { KeyLimits, KeyPolicy } from '../../base/handler.ts';
 import type { BudgetRule, BudgetScope } from './rules/budget-rule.ts';
 import type { LimitedKey, Shortage } from './rules/limit-rules.ts';

@@ -1,4 +1,4 @@
-import { costWithin } from '../../../shared/money.ts';
+import { costWithin } from '../../../shared/money/money.ts';
 import { settlementFor } from './settlement.ts';
 import type { LeftHold, MeteringStore, Settlement } from './store.ts';
 import { usageRecord } from './usage-record.ts';

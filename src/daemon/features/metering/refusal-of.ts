@@ -1,4 +1,4 @@
-import type { NanoUsd } from '../../../shared/money.ts';
+import type { NanoUsd } from '../../../shared/money/money.ts';
 import { type Fit, fitWithin } from './fit.ts';
 import type { Refused } from './hold-queue.ts';
 import { limitError } from './limit-errors.ts';

@@ -1,6 +1,6 @@
 import type { Distribution, LatencySeries, UsageSeries } from '../../../shared/contract/usage.ts';
-import { formatUsd } from '../../../shared/money.ts';
-import { isoTime } from '../../../shared/time.ts';
+import { formatUsd } from '../../../shared/money/money.ts';
+import { isoTime } from '../../../shared/time/time.ts';
 import type { LatencyGroup, LatencyHistogram, Series } from './store.ts';
 import type { Bucketed } from './usage-reader.ts';
 

@@ -1,4 +1,4 @@
-import { formatUsd } from '../../../shared/money.ts';
+import { formatUsd } from '../../../shared/money/money.ts';
 import type { NewEvent } from '../events/index.ts';
 import type { SlotAnswer } from '../idempotency/index.ts';
 import type { LedgerEntry, Settlement, UsageRecord } from './store.ts';

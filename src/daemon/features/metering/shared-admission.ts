@@ -1,5 +1,5 @@
-import type { NanoUsd } from '../../../shared/money.ts';
-import { type Listed, TransientList } from '../../../shared/transient.ts';
+import { type Listed, TransientList } from '../../../shared/async/transient.ts';
+import type { NanoUsd } from '../../../shared/money/money.ts';
 import type { KeyPolicy } from '../../base/handler.ts';
 import type { World } from '../../base/world.ts';
 import { type Admission, type AdmissionDeps, type Hold, requireWritable } from './admission.ts';

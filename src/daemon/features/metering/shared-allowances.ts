@@ -1,6 +1,6 @@
 import { ApiError } from '../../../shared/errors.ts';
-import type { NanoUsd } from '../../../shared/money.ts';
-import { endOfDay, parseTime, utcDay } from '../../../shared/time.ts';
+import type { NanoUsd } from '../../../shared/money/money.ts';
+import { endOfDay, parseTime, utcDay } from '../../../shared/time/time.ts';
 import type { AdmissionStore } from './admission-store.ts';
 import type { AgentTerms, AgentUse, FreeTierSettings } from './agent-allowances.ts';
 import { dailyLimitReached, withOffer } from './agent-errors.ts';

@@ -1,5 +1,5 @@
-import type { CallLabels } from '../../../shared/call-labels.ts';
-import type { Cost, NanoUsd, TokenPrices, Tokens } from '../../../shared/money.ts';
+import type { CallLabels } from '../../../shared/constants/call-labels.ts';
+import type { Cost, NanoUsd, TokenPrices, Tokens } from '../../../shared/money/money.ts';
 import type { SlotAnswer } from '../idempotency/index.ts';
 import type { Attempt } from '../routing/index.ts';
 

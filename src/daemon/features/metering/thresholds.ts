@@ -1,4 +1,4 @@
-import type { NanoUsd } from '../../../shared/money.ts';
+import type { NanoUsd } from '../../../shared/money/money.ts';
 import type { KeyLimits } from '../../base/handler.ts';
 import { marksOf } from './budget-rules.ts';
 import type { BudgetRule } from './rules/budget-rule.ts';

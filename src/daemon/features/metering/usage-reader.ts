@@ -1,13 +1,13 @@
 import { ApiError } from '../../../shared/errors.ts';
-import { notFound } from '../../../shared/not-found.ts';
-import { earliestTime, parseTime, utcDay } from '../../../shared/time.ts';
+import { notFound } from '../../../shared/faults/not-found.ts';
+import { earliestTime, parseTime, utcDay } from '../../../shared/time/time.ts';
 import {
   type BucketName,
   bucketsOf,
   isTimeZone,
   localDay,
   startOfLocalDay,
-} from '../../../shared/time-zones.ts';
+} from '../../../shared/time/time-zones.ts';
 import type { Identified } from '../../base/handler.ts';
 import type {
   LatencyFilter,

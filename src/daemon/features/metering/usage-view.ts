@@ -1,7 +1,7 @@
 import type { ServedDayView, UsageSums, UsageView } from '../../../shared/contract/usage.ts';
 import type { CostView, TokenCounts } from '../../../shared/contract/vocabulary.ts';
-import { type Cost, formatUsd, type Tokens } from '../../../shared/money.ts';
-import { isoTime } from '../../../shared/time.ts';
+import { type Cost, formatUsd, type Tokens } from '../../../shared/money/money.ts';
+import { isoTime } from '../../../shared/time/time.ts';
 import { attemptView } from '../routing/index.ts';
 import type { ServedDay, UsageGroup, UsageRecord } from './store.ts';
 

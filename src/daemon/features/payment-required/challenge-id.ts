@@ -1,6 +1,6 @@
 import { createHmac } from 'node:crypto';
 import canonicalize from 'canonicalize';
-import { type PaymentChallenge, toBase64Url } from '../../../shared/payment-scheme.ts';
+import { type PaymentChallenge, toBase64Url } from '../../../shared/payments/payment-scheme.ts';
 
 /** JSON in its only canonical form (RFC 8785). */
 export function canonicalJson(json: unknown): string {

@@ -1,5 +1,5 @@
 import { ApiError } from '../../../shared/errors.ts';
-import type { NanoUsd } from '../../../shared/money.ts';
+import type { NanoUsd } from '../../../shared/money/money.ts';
 import { credentialId, type Identified } from '../../base/handler.ts';
 import type { Log } from '../../base/log.ts';
 import type { World } from '../../base/world.ts';

@@ -1,6 +1,6 @@
-import { inputFault } from '../../../shared/input-faults.ts';
-import { parseUsd } from '../../../shared/money.ts';
-import { notFound } from '../../../shared/not-found.ts';
+import { inputFault } from '../../../shared/faults/input-faults.ts';
+import { notFound } from '../../../shared/faults/not-found.ts';
+import { parseUsd } from '../../../shared/money/money.ts';
 import { type World, within } from '../../base/world.ts';
 import type { Challenges, Payer } from './challenges.ts';
 import type { PaidCalls } from './paid-calls.ts';

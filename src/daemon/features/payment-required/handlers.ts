@@ -1,6 +1,6 @@
 import { buyCredit, type CreditPurchase, getCreditPurchase } from '../../../shared/contract/credit.ts';
-import { formatUsd } from '../../../shared/money.ts';
-import { isoTime } from '../../../shared/time.ts';
+import { formatUsd } from '../../../shared/money/money.ts';
+import { isoTime } from '../../../shared/time/time.ts';
 import { type Handler, identified, implement } from '../../base/handler.ts';
 import type { CreditPurchases } from './credit-purchases.ts';
 import type { Challenge } from './store.ts';

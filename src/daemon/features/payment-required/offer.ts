@@ -1,8 +1,8 @@
 import { createHash } from 'node:crypto';
-import { formatUsd } from '../../../shared/money.ts';
-import { formatChallenge, type PaymentChallenge } from '../../../shared/payment-scheme.ts';
-import { isoTime } from '../../../shared/time.ts';
-import { chains, formatX402, type PaymentRequirements } from '../../../shared/x402.ts';
+import { formatUsd } from '../../../shared/money/money.ts';
+import { formatChallenge, type PaymentChallenge } from '../../../shared/payments/payment-scheme.ts';
+import { chains, formatX402, type PaymentRequirements } from '../../../shared/payments/x402.ts';
+import { isoTime } from '../../../shared/time/time.ts';
 import type { InvoiceNetwork } from '../lightning/index.ts';
 import { canonicalBase64Url, canonicalJson, challengeId } from './challenge-id.ts';
 import type { Challenge, PaidRequest } from './store.ts';

@@ -1,9 +1,9 @@
 import { createHash } from 'node:crypto';
 import { ApiError, type ErrorDetails } from '../../../shared/errors.ts';
-import { formatUsd, type NanoUsd } from '../../../shared/money.ts';
-import { formatReceipt } from '../../../shared/payment-scheme.ts';
-import { isoTime } from '../../../shared/time.ts';
-import { formatX402, type SettlementResponse } from '../../../shared/x402.ts';
+import { formatUsd, type NanoUsd } from '../../../shared/money/money.ts';
+import { formatReceipt } from '../../../shared/payments/payment-scheme.ts';
+import { formatX402, type SettlementResponse } from '../../../shared/payments/x402.ts';
+import { isoTime } from '../../../shared/time/time.ts';
 import { type Caller, credentialId, type Identified, identified } from '../../base/handler.ts';
 import type { World } from '../../base/world.ts';
 import type { Admission, PaymentDue } from '../metering/index.ts';

@@ -1,12 +1,12 @@
-import { bareInvoice } from '../../../shared/bare-invoice.ts';
+import { bareInvoice } from '../../../shared/payments/bare-invoice.ts';
 import {
   lightningChargeIn,
   type PaymentChallenge,
   type PaymentCredential,
   parseCredential,
-} from '../../../shared/payment-scheme.ts';
-import { trimEnd } from '../../../shared/trim-text.ts';
-import { type PaymentPayload, parsePaymentPayload } from '../../../shared/x402.ts';
+} from '../../../shared/payments/payment-scheme.ts';
+import { type PaymentPayload, parsePaymentPayload } from '../../../shared/payments/x402.ts';
+import { trimEnd } from '../../../shared/text/trim-text.ts';
 import { paymentChallengeOf, requirementsOf } from './offer.ts';
 import type { Challenge } from './store.ts';
 

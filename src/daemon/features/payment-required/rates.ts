@@ -1,5 +1,5 @@
-import { isObject } from '../../../shared/json-object.ts';
-import { formatUsd, type NanoUsd, parseUsd } from '../../../shared/money.ts';
+import { isObject } from '../../../shared/json/json-object.ts';
+import { formatUsd, type NanoUsd, parseUsd } from '../../../shared/money/money.ts';
 import type { Log } from '../../base/log.ts';
 import type { World } from '../../base/world.ts';
 import type { Rate } from './store.ts';

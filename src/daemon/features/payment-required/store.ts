@@ -1,4 +1,4 @@
-import type { NanoUsd } from '../../../shared/money.ts';
+import type { NanoUsd } from '../../../shared/money/money.ts';
 import type { InvoiceNetwork } from '../lightning/index.ts';
 
 /** The price of a bitcoin at a time. */

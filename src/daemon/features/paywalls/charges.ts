@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto';
-import { formatReceipt, type PaymentChallenge } from '../../../shared/payment-scheme.ts';
-import { isoTime } from '../../../shared/time.ts';
+import { formatReceipt, type PaymentChallenge } from '../../../shared/payments/payment-scheme.ts';
+import { isoTime } from '../../../shared/time/time.ts';
 import { loadBolt11 } from '../lightning/index.ts';
 import {
   challengeId,

@@ -1,7 +1,7 @@
 import { type ApiError, failures } from '../../../shared/errors.ts';
-import { inWords } from '../../../shared/in-words.ts';
-import { formatChallenge, type PaymentChallenge } from '../../../shared/payment-scheme.ts';
-import { isoTime } from '../../../shared/time.ts';
+import { formatChallenge, type PaymentChallenge } from '../../../shared/payments/payment-scheme.ts';
+import { inWords } from '../../../shared/text/in-words.ts';
+import { isoTime } from '../../../shared/time/time.ts';
 import { l402Challenge } from './l402.ts';
 import { type PaymentProblem, problemTexts } from './payment-problems.ts';
 import type { PaywallRecord } from './store.ts';

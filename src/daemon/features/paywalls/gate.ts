@@ -1,8 +1,8 @@
 import { createHmac } from 'node:crypto';
 import { ApiError } from '../../../shared/errors.ts';
-import { subscriberNetwork } from '../../../shared/network-address.ts';
-import { utcDay } from '../../../shared/time.ts';
-import { trimEnd } from '../../../shared/trim-text.ts';
+import { subscriberNetwork } from '../../../shared/http/network-address.ts';
+import { trimEnd } from '../../../shared/text/trim-text.ts';
+import { utcDay } from '../../../shared/time/time.ts';
 import type { Log } from '../../base/log.ts';
 import type { World } from '../../base/world.ts';
 import { VaultClosed } from '../vault/index.ts';

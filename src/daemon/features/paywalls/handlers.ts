@@ -9,7 +9,7 @@ import {
 } from '../../../shared/contract/paywalls.ts';
 import { pageSizeMax } from '../../../shared/contract/site.ts';
 import { ApiError } from '../../../shared/errors.ts';
-import { isoTime } from '../../../shared/time.ts';
+import { isoTime } from '../../../shared/time/time.ts';
 import { type Handler, implement } from '../../base/handler.ts';
 import { withSecret } from '../../base/replies.ts';
 import { type Idempotency, onceSealed } from '../idempotency/index.ts';

@@ -1,5 +1,5 @@
 import { createHash, createHmac } from 'node:crypto';
-import { decodeMacaroon, encodeMacaroon } from '../../../shared/macaroon.ts';
+import { decodeMacaroon, encodeMacaroon } from '../../../shared/payments/macaroon.ts';
 import { isSignedBy, mint } from './macaroon.ts';
 import type { TokenTerms } from './store.ts';
 

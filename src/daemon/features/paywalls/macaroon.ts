@@ -1,5 +1,5 @@
 import { createHmac, timingSafeEqual } from 'node:crypto';
-import type { Macaroon } from '../../../shared/macaroon.ts';
+import type { Macaroon } from '../../../shared/payments/macaroon.ts';
 
 const hmac = (key: Uint8Array | string, data: Uint8Array | string) =>
   createHmac('sha256', key).update(data).digest();

@@ -1,4 +1,4 @@
-import { allowedOrigins } from '../../../shared/origins.ts';
+import { allowedOrigins } from '../../../shared/http/origins.ts';
 import type { GateAnswer, Header } from './gate-answers.ts';
 
 /** What other sites' pages can read of a response besides its body: how to pay, and what for. */

@@ -1,9 +1,9 @@
 import type { Body } from '../../../shared/contract/endpoint.ts';
 import type { createPaywall, PaywallStatus, updatePaywall } from '../../../shared/contract/paywalls.ts';
 import { ApiError } from '../../../shared/errors.ts';
+import { inputFault, wellFormedMembers } from '../../../shared/faults/input-faults.ts';
 import type { MakeId } from '../../../shared/ids.ts';
-import { inputFault, wellFormedMembers } from '../../../shared/input-faults.ts';
-import { ownValue } from '../../../shared/json-object.ts';
+import { ownValue } from '../../../shared/json/json-object.ts';
 import { actingUser, type Caller } from '../../base/handler.ts';
 import type { EventFeed, NewEvent } from '../events/index.ts';
 import type { People } from '../profile/index.ts';

@@ -1,6 +1,6 @@
 import type { PaywallProxy } from '../../../shared/contract/paywalls.ts';
-import { messageOf } from '../../../shared/message-of.ts';
-import { isoTime } from '../../../shared/time.ts';
+import { messageOf } from '../../../shared/faults/message-of.ts';
+import { isoTime } from '../../../shared/time/time.ts';
 import type { Changes } from '../../base/changes.ts';
 import type { Log } from '../../base/log.ts';
 import { repeatedly, type World, within } from '../../base/world.ts';

@@ -1,4 +1,4 @@
-import { orAborted, whenAborted } from '../../../shared/when-aborted.ts';
+import { orAborted, whenAborted } from '../../../shared/async/when-aborted.ts';
 import { timeLimit, type World } from '../../base/world.ts';
 import {
   type DecisionRequest,

@@ -1,5 +1,5 @@
 import { ApiError } from '../../../shared/errors.ts';
-import { noCost } from '../../../shared/money.ts';
+import { noCost } from '../../../shared/money/money.ts';
 import { timeLimit, type World } from '../../base/world.ts';
 import {
   type AskOptions,

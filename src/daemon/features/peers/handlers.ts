@@ -8,7 +8,7 @@ import {
   type Peer,
   putPeer,
 } from '../../../shared/contract/peers.ts';
-import { isoTime } from '../../../shared/time.ts';
+import { isoTime } from '../../../shared/time/time.ts';
 import { type Handler, implement, loginOf } from '../../base/handler.ts';
 import type { PeerState } from './peer-state.ts';
 import type { Peers } from './peers.ts';

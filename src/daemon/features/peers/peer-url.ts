@@ -1,6 +1,6 @@
-import { inputFault } from '../../../shared/input-faults.ts';
-import { isLoopback } from '../../../shared/loopback.ts';
-import { trimEnd } from '../../../shared/trim-text.ts';
+import { inputFault } from '../../../shared/faults/input-faults.ts';
+import { isLoopback } from '../../../shared/http/loopback.ts';
+import { trimEnd } from '../../../shared/text/trim-text.ts';
 
 interface UrlRules {
   /** Whether plain HTTP to another machine is allowed. */

@@ -1,9 +1,9 @@
 import { createHash } from 'node:crypto';
+import { Mutex } from '../../../shared/async/mutex.ts';
 import { peersMax } from '../../../shared/contract/peers.ts';
 import { ApiError } from '../../../shared/errors.ts';
-import { inputFault, wellFormed } from '../../../shared/input-faults.ts';
-import { Mutex } from '../../../shared/mutex.ts';
-import { notFound } from '../../../shared/not-found.ts';
+import { inputFault, wellFormed } from '../../../shared/faults/input-faults.ts';
+import { notFound } from '../../../shared/faults/not-found.ts';
 import type { Changes } from '../../base/changes.ts';
 import type { Caller, LoginCaller } from '../../base/handler.ts';
 import { repeatedly } from '../../base/world.ts';

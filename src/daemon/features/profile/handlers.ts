@@ -7,7 +7,7 @@ import {
   updateProfile,
 } from '../../../shared/contract/profile.ts';
 import { pageSizeMax } from '../../../shared/contract/site.ts';
-import { isoTime } from '../../../shared/time.ts';
+import { isoTime } from '../../../shared/time/time.ts';
 import { type Caller, type Handler, implement } from '../../base/handler.ts';
 import type { ProfileFeature } from './profile.ts';
 import type { PersonRecord } from './store.ts';

@@ -1,6 +1,6 @@
 import type { Body } from '../../../shared/contract/endpoint.ts';
 import type { updateProfile } from '../../../shared/contract/profile.ts';
-import { inputFault, wellFormedMembers } from '../../../shared/input-faults.ts';
+import { inputFault, wellFormedMembers } from '../../../shared/faults/input-faults.ts';
 import type { Caller } from '../../base/handler.ts';
 import { isReservedHandle } from '../workspaces/index.ts';
 import type { People } from './people.ts';

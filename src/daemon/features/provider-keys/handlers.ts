@@ -5,7 +5,7 @@ import {
   type ProviderKey,
   putProviderKey,
 } from '../../../shared/contract/provider-keys.ts';
-import { isoTime } from '../../../shared/time.ts';
+import { isoTime } from '../../../shared/time/time.ts';
 import { implement, keyOrLogin } from '../../base/handler.ts';
 import type { ProviderKeys } from './provider-keys.ts';
 import type { ProviderKeyRecord } from './store.ts';

@@ -1,8 +1,8 @@
 import { createHash } from 'node:crypto';
 import type { ProviderKeyCheck } from '../../../shared/contract/provider-keys.ts';
 import { ApiError } from '../../../shared/errors.ts';
-import { inWords } from '../../../shared/in-words.ts';
 import { type KnownProvider, knownProviders, providerFacts } from '../../../shared/known-providers.ts';
+import { inWords } from '../../../shared/text/in-words.ts';
 import type { KeyOrLogin } from '../../base/handler.ts';
 import type { World } from '../../base/world.ts';
 import type { Vault } from '../vault/index.ts';

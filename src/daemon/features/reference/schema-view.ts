@@ -1,4 +1,4 @@
-import { inWords } from '../../../shared/in-words.ts';
+import { inWords } from '../../../shared/text/in-words.ts';
 import type { Schema } from './document.ts';
 import { html, inline, type Markup } from './markup.ts';
 

@@ -1,5 +1,5 @@
 import type { CacheMode } from '../../../shared/contract/key-defaults.ts';
-import type { NanoUsd } from '../../../shared/money.ts';
+import type { NanoUsd } from '../../../shared/money/money.ts';
 import type { Offer } from '../catalog/index.ts';
 import type { Inference } from '../upstreams/neutral.ts';
 import type {

@@ -5,7 +5,7 @@ import {
   soundPrice,
   type TokenPrices,
   withMargin,
-} from '../../../shared/money.ts';
+} from '../../../shared/money/money.ts';
 import type { Offer, Resolution } from '../catalog/index.ts';
 import type { PriceCap, ProviderRoute, RouteCaps, RoutePreferences } from './contract.ts';
 import { type HealthReader, ownAccount } from './health.ts';

@@ -1,5 +1,5 @@
 import { ApiError } from '../../../shared/errors.ts';
-import { pricesFor } from '../../../shared/money.ts';
+import { pricesFor } from '../../../shared/money/money.ts';
 import { matchesPattern, type Resolution, type SpeedReader } from '../catalog/index.ts';
 import type { ProviderRoute, RouteCaps, RoutePreferences } from './contract.ts';
 import type { HealthReader } from './health.ts';

@@ -1,5 +1,5 @@
+import { whenAnyAborted } from '../../../shared/async/when-aborted.ts';
 import { ApiError } from '../../../shared/errors.ts';
-import { whenAnyAborted } from '../../../shared/when-aborted.ts';
 import type { World } from '../../base/world.ts';
 
 /** Rows read at a time. */

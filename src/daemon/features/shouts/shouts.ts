@@ -1,8 +1,8 @@
 import { defaultZone, type Shout } from '../../../shared/contract/shouts.ts';
 import { ApiError } from '../../../shared/errors.ts';
-import { inputFault, wellFormed } from '../../../shared/input-faults.ts';
+import { inputFault, wellFormed } from '../../../shared/faults/input-faults.ts';
 import { RecentMap } from '../../../shared/recent-map.ts';
-import { isoTime, parseTime } from '../../../shared/time.ts';
+import { isoTime, parseTime } from '../../../shared/time/time.ts';
 import type { Caller } from '../../base/handler.ts';
 import type { World } from '../../base/world.ts';
 import { type People, toReference } from '../profile/index.ts';

@@ -11,9 +11,9 @@ import {
   type RunEvent,
 } from '../../../shared/contract/chats.ts';
 import { ApiError } from '../../../shared/errors.ts';
-import { formatUsd } from '../../../shared/money.ts';
-import { notFound } from '../../../shared/not-found.ts';
-import { isoTime } from '../../../shared/time.ts';
+import { notFound } from '../../../shared/faults/not-found.ts';
+import { formatUsd } from '../../../shared/money/money.ts';
+import { isoTime } from '../../../shared/time/time.ts';
 import { type Caller, type Handler, implement, workspaceOf } from '../../base/handler.ts';
 import type { ShownThread, Threads } from './threads.ts';
 import type { MessageRecord, RunEventRecord, RunRecord, RunUsage } from './threads-store.ts';

@@ -1,4 +1,4 @@
-import { whenAnyAborted } from '../../../shared/when-aborted.ts';
+import { whenAnyAborted } from '../../../shared/async/when-aborted.ts';
 import type { RunEventRecord, ThreadsStore } from './threads-store.ts';
 
 const pageSize = 200;

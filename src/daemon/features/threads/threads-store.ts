@@ -1,5 +1,5 @@
 import type { KnownSecrets } from '../../../shared/masking/known-secrets.ts';
-import type { NanoUsd, Tokens } from '../../../shared/money.ts';
+import type { NanoUsd, Tokens } from '../../../shared/money/money.ts';
 
 /** A stored conversation. Times in milliseconds since 1970. */
 export interface ThreadRecord {

@@ -1,8 +1,8 @@
 import { ApiError } from '../../../shared/errors.ts';
+import { wellFormed } from '../../../shared/faults/input-faults.ts';
+import { notFound } from '../../../shared/faults/not-found.ts';
 import type { MakeId } from '../../../shared/ids.ts';
-import { wellFormed } from '../../../shared/input-faults.ts';
-import { notFound } from '../../../shared/not-found.ts';
-import { isoTime } from '../../../shared/time.ts';
+import { isoTime } from '../../../shared/time/time.ts';
 import type { Changes } from '../../base/changes.ts';
 import { type Caller, credentialId, type Identified, workspaceOf } from '../../base/handler.ts';
 import type { Log } from '../../base/log.ts';

@@ -1,6 +1,6 @@
 import type { Thread, ThreadEvent, ThreadMessage } from '../../../shared/contract/threads.ts';
-import { ownValue } from '../../../shared/json-object.ts';
-import { isoTime } from '../../../shared/time.ts';
+import { ownValue } from '../../../shared/json/json-object.ts';
+import { isoTime } from '../../../shared/time/time.ts';
 import type { ShownThread } from './threads.ts';
 import type { MessageRecord, RunEventRecord } from './threads-store.ts';
 

@@ -6,7 +6,7 @@ import {
   revokeToken,
   revokeTokens,
 } from '../../../shared/contract/tokens.ts';
-import { isoTime } from '../../../shared/time.ts';
+import { isoTime } from '../../../shared/time/time.ts';
 import { type Caller, type Handler, implement } from '../../base/handler.ts';
 import { withSecret } from '../../base/replies.ts';
 import type { TokenRecord } from './store.ts';

@@ -1,10 +1,10 @@
 import type { Ability } from '../../../shared/contract/endpoint.ts';
 import { abilityNames } from '../../../shared/contract/endpoint.ts';
 import { ApiError } from '../../../shared/errors.ts';
+import { inputFault, wellFormed } from '../../../shared/faults/input-faults.ts';
 import type { MakeId } from '../../../shared/ids.ts';
-import { inputFault, wellFormed } from '../../../shared/input-faults.ts';
 import { makeSecret } from '../../../shared/secrets.ts';
-import { parseTime } from '../../../shared/time.ts';
+import { parseTime } from '../../../shared/time/time.ts';
 import { actingUser, type Caller } from '../../base/handler.ts';
 import type { TokenRecord, TokensStore } from './store.ts';
 

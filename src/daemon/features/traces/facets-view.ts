@@ -1,5 +1,5 @@
 import type { TraceFacets as FacetsView } from '../../../shared/contract/traces.ts';
-import { isoTime } from '../../../shared/time.ts';
+import { isoTime } from '../../../shared/time/time.ts';
 import type { Facet, FacetField, RejectionCount, TraceFacets } from './store.ts';
 
 const valuesMax = 50;

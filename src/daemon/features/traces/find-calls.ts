@@ -1,6 +1,6 @@
+import { isLike } from '../../../shared/calls/query.ts';
 import type { traceSortings } from '../../../shared/contract/traces.ts';
 import { ApiError } from '../../../shared/errors.ts';
-import { isLike } from '../../../shared/text/query.ts';
 import type { KeyOrLogin } from '../../base/handler.ts';
 import type { CallStatus, UsageRecord } from '../metering/index.ts';
 import { type CallSelection, queryFault } from './selection.ts';

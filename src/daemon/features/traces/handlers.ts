@@ -1,4 +1,4 @@
-import type { CallLabels } from '../../../shared/call-labels.ts';
+import type { CallLabels } from '../../../shared/constants/call-labels.ts';
 import {
   cancelCall,
   type TraceFacets as FacetsView,
@@ -8,9 +8,9 @@ import {
   type TraceView,
 } from '../../../shared/contract/traces.ts';
 import { pageSizeDefault } from '../../../shared/contract/vocabulary.ts';
-import { formatUsd, noCost } from '../../../shared/money.ts';
-import { notFound } from '../../../shared/not-found.ts';
-import { isoTime } from '../../../shared/time.ts';
+import { notFound } from '../../../shared/faults/not-found.ts';
+import { formatUsd, noCost } from '../../../shared/money/money.ts';
+import { isoTime } from '../../../shared/time/time.ts';
 import {
   type ActingUser,
   actingUser,

@@ -3,7 +3,7 @@ import {
   healthStripLength,
   type ProviderHealth,
 } from '../../../shared/contract/provider-health.ts';
-import { isoTime } from '../../../shared/time.ts';
+import { isoTime } from '../../../shared/time/time.ts';
 import { type Handler, implement, keyOrLogin } from '../../base/handler.ts';
 import { distribution, timeBound } from '../metering/index.ts';
 import type { BenchPeriod } from '../routing/index.ts';

@@ -1,14 +1,14 @@
-import type { Query } from '../../../shared/contract/endpoint.ts';
-import type { getTraceFacets } from '../../../shared/contract/traces.ts';
-import { ApiError } from '../../../shared/errors.ts';
-import { parseUsd } from '../../../shared/money.ts';
 import {
   type CallQuery,
   isQueryFault,
   parseQuery,
   type QueryWord,
   queryTime,
-} from '../../../shared/text/query.ts';
+} from '../../../shared/calls/query.ts';
+import type { Query } from '../../../shared/contract/endpoint.ts';
+import type { getTraceFacets } from '../../../shared/contract/traces.ts';
+import { ApiError } from '../../../shared/errors.ts';
+import { parseUsd } from '../../../shared/money/money.ts';
 import { timeBound } from '../metering/index.ts';
 import type { SearchFilters, SearchTerm, TermField } from './store.ts';
 

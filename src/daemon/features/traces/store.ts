@@ -1,4 +1,4 @@
-import type { CallLabels } from '../../../shared/call-labels.ts';
+import type { CallLabels } from '../../../shared/constants/call-labels.ts';
 import type { NewEvent } from '../events/index.ts';
 import type { CallStatus, UsageRecord } from '../metering/index.ts';
 

@@ -3,7 +3,7 @@
  * Input items follow the Responses format, the richest of the formats.
  */
 import type { ApiError } from '../../../shared/errors.ts';
-import type { NanoUsd, Tokens } from '../../../shared/money.ts';
+import type { NanoUsd, Tokens } from '../../../shared/money/money.ts';
 
 /** The formats of generated answers: OpenAI's Responses and chat completions, and Anthropic's Messages. */
 export type Wire = 'responses' | 'chat' | 'messages';

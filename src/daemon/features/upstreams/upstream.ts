@@ -1,4 +1,4 @@
-import type { Tokens } from '../../../shared/money.ts';
+import type { Tokens } from '../../../shared/money/money.ts';
 import type {
   Batch,
   Billed,

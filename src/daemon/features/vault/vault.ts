@@ -1,7 +1,7 @@
+import { Mutex } from '../../../shared/async/mutex.ts';
 import type { VaultStatus } from '../../../shared/contract/vault.ts';
 import { ApiError } from '../../../shared/errors.ts';
-import { Mutex } from '../../../shared/mutex.ts';
-import { isoTime } from '../../../shared/time.ts';
+import { isoTime } from '../../../shared/time/time.ts';
 import type { Changes } from '../../base/changes.ts';
 import type { World } from '../../base/world.ts';
 import { type Closed, notCreatedYet, notOpenedYet, VaultClosed } from './closed-vault.ts';

@@ -1,5 +1,5 @@
-import { groupDigits } from '../../../shared/group-digits.ts';
-import { trimEnd } from '../../../shared/trim-text.ts';
+import { groupDigits } from '../../../shared/text/group-digits.ts';
+import { trimEnd } from '../../../shared/text/trim-text.ts';
 
 /** Satoshis with thousands separators: `1,500 sats`; millisatoshis where they matter. */
 export function formatMsat(msat: number): string {

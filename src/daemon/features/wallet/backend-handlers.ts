@@ -9,9 +9,9 @@ import {
   trustNode,
   type WalletReconciliation,
 } from '../../../shared/contract/wallet-backend.ts';
-import { inputFault } from '../../../shared/input-faults.ts';
-import { isoTime, parseTime } from '../../../shared/time.ts';
-import type { ConnectedBackend, LightningNetwork } from '../../../shared/wallet-backends.ts';
+import { inputFault } from '../../../shared/faults/input-faults.ts';
+import type { ConnectedBackend, LightningNetwork } from '../../../shared/payments/wallet-backends.ts';
+import { isoTime, parseTime } from '../../../shared/time/time.ts';
 import { actingUser, type Handler, implement } from '../../base/handler.ts';
 import type { LightningBackend } from '../lightning/index.ts';
 import type { Vault } from '../vault/index.ts';

@@ -1,6 +1,6 @@
 import type { WalletBackendStatus } from '../../../shared/contract/wallet-backend.ts';
 import { ApiError } from '../../../shared/errors.ts';
-import { backendFacts, type ConnectedBackend } from '../../../shared/wallet-backends.ts';
+import { backendFacts, type ConnectedBackend } from '../../../shared/payments/wallet-backends.ts';
 import type { Log } from '../../base/log.ts';
 import { repeatedly, type World } from '../../base/world.ts';
 import { BackendFailure, type BackendInfo, type LightningBackend } from '../lightning/index.ts';

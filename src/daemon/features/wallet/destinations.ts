@@ -1,4 +1,4 @@
-import { bareInvoice } from '../../../shared/bare-invoice.ts';
+import { bareInvoice } from '../../../shared/payments/bare-invoice.ts';
 import { loadLnurl } from '../lightning/index.ts';
 
 /** What a text asks to pay: an invoice, or a service that issues one. */

@@ -19,7 +19,7 @@ import {
   type Wallet,
 } from '../../../shared/contract/wallet.ts';
 import { ApiError } from '../../../shared/errors.ts';
-import { isoTime } from '../../../shared/time.ts';
+import { isoTime } from '../../../shared/time/time.ts';
 import { type Caller, type Handler, implement } from '../../base/handler.ts';
 import { withSecret } from '../../base/replies.ts';
 import { type Idempotency, onceSealed } from '../idempotency/index.ts';

@@ -1,4 +1,4 @@
-import { inputFault, wellFormed } from '../../../shared/input-faults.ts';
+import { inputFault, wellFormed } from '../../../shared/faults/input-faults.ts';
 import { InvalidInvoice, loadBolt11 } from '../lightning/index.ts';
 import { formatMsat } from './amounts.ts';
 import { readDestination } from './destinations.ts';

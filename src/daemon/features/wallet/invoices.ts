@@ -1,6 +1,6 @@
 import { ApiError } from '../../../shared/errors.ts';
+import { inputFault, wellFormed } from '../../../shared/faults/input-faults.ts';
 import type { MakeId } from '../../../shared/ids.ts';
-import { inputFault, wellFormed } from '../../../shared/input-faults.ts';
 import type { Caller } from '../../base/handler.ts';
 import type { Log } from '../../base/log.ts';
 import { timeLimit, type World } from '../../base/world.ts';

@@ -1,8 +1,8 @@
 import { createHash } from 'node:crypto';
-import { bareInvoice } from '../../../shared/bare-invoice.ts';
 import { ApiError } from '../../../shared/errors.ts';
-import { inputFault } from '../../../shared/input-faults.ts';
-import { isObject, type JsonObject, parseObject } from '../../../shared/json-object.ts';
+import { inputFault } from '../../../shared/faults/input-faults.ts';
+import { isObject, type JsonObject, parseObject } from '../../../shared/json/json-object.ts';
+import { bareInvoice } from '../../../shared/payments/bare-invoice.ts';
 import type { World } from '../../base/world.ts';
 import { loadBolt11 } from '../lightning/index.ts';
 import { formatMsat } from './amounts.ts';

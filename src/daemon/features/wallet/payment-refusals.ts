@@ -1,5 +1,5 @@
 import { ApiError } from '../../../shared/errors.ts';
-import { inputFault } from '../../../shared/input-faults.ts';
+import { inputFault } from '../../../shared/faults/input-faults.ts';
 import { formatMsat } from './amounts.ts';
 import type { SpendingLimits } from './spending-limits.ts';
 import type { NewPayment, PaymentRecord, PaymentRefusal, WalletRecord } from './store.ts';

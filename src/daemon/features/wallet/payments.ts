@@ -1,7 +1,7 @@
-import { bareInvoice } from '../../../shared/bare-invoice.ts';
 import { ApiError } from '../../../shared/errors.ts';
+import { inputFault, wellFormed } from '../../../shared/faults/input-faults.ts';
 import type { MakeId } from '../../../shared/ids.ts';
-import { inputFault, wellFormed } from '../../../shared/input-faults.ts';
+import { bareInvoice } from '../../../shared/payments/bare-invoice.ts';
 import type { Caller } from '../../base/handler.ts';
 import type { Log } from '../../base/log.ts';
 import { type World, within } from '../../base/world.ts';

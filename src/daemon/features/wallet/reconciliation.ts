@@ -1,6 +1,6 @@
 import { ApiError } from '../../../shared/errors.ts';
 import type { MakeId } from '../../../shared/ids.ts';
-import { isoTime } from '../../../shared/time.ts';
+import { isoTime } from '../../../shared/time/time.ts';
 import type { Log } from '../../base/log.ts';
 import type { World } from '../../base/world.ts';
 import {

@@ -1,5 +1,5 @@
 import { ApiError } from '../../../shared/errors.ts';
-import { startOfDay } from '../../../shared/time.ts';
+import { startOfDay } from '../../../shared/time/time.ts';
 import { formatMsat } from './amounts.ts';
 import type { PaymentBudget } from './store.ts';
 

@@ -1,4 +1,4 @@
-import type { LightningNetwork } from '../../../shared/wallet-backends.ts';
+import type { LightningNetwork } from '../../../shared/payments/wallet-backends.ts';
 import type { BackendName, PaymentFailure } from '../lightning/index.ts';
 import type { SealedSecret } from '../vault/index.ts';
 

@@ -1,7 +1,7 @@
 import { faucetSatsMax } from '../../../shared/contract/wallet.ts';
 import { ApiError } from '../../../shared/errors.ts';
+import { inputFault } from '../../../shared/faults/input-faults.ts';
 import type { MakeId } from '../../../shared/ids.ts';
-import { inputFault } from '../../../shared/input-faults.ts';
 import { actingUser, type Caller } from '../../base/handler.ts';
 import type { World } from '../../base/world.ts';
 import { type LightningBackend, loadMnemonic, type NodeKey } from '../lightning/index.ts';

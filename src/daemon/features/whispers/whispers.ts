@@ -1,7 +1,7 @@
 import type { Whisper } from '../../../shared/contract/whispers.ts';
 import { ApiError } from '../../../shared/errors.ts';
-import { inputFault, wellFormed } from '../../../shared/input-faults.ts';
-import { isoTime } from '../../../shared/time.ts';
+import { inputFault, wellFormed } from '../../../shared/faults/input-faults.ts';
+import { isoTime } from '../../../shared/time/time.ts';
 import type { Caller } from '../../base/handler.ts';
 import { type People, type PersonRecord, toReference } from '../profile/index.ts';
 import { expiryOf, type RowFeed, rowEvent } from '../row-streams/index.ts';

@@ -28,7 +28,7 @@ import {
   updateWorkspace,
   type Workspace,
 } from '../../../shared/contract/workspaces.ts';
-import { isoTime } from '../../../shared/time.ts';
+import { isoTime } from '../../../shared/time/time.ts';
 import { type Handler, implement, loginOf } from '../../base/handler.ts';
 import { pageOf, withSecret } from '../../base/replies.ts';
 import { createInvitations, createMemberships, permitted } from './memberships.ts';

@@ -1,7 +1,7 @@
-import type { CaptureLevel } from '../../../shared/capture-levels.ts';
+import type { CaptureLevel } from '../../../shared/constants/capture-levels.ts';
 import { ApiError } from '../../../shared/errors.ts';
-import { wellFormed } from '../../../shared/input-faults.ts';
-import { notFound } from '../../../shared/not-found.ts';
+import { wellFormed } from '../../../shared/faults/input-faults.ts';
+import { notFound } from '../../../shared/faults/not-found.ts';
 import { type Caller, type LoginCaller, loginOf } from '../../base/handler.ts';
 import type { PageRequest } from '../../base/replies.ts';
 import { findUser, type PeopleDeps, type WorkspaceAndRole } from './people.ts';

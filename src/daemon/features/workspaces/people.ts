@@ -1,7 +1,7 @@
 import { ApiError } from '../../../shared/errors.ts';
+import { wellFormed } from '../../../shared/faults/input-faults.ts';
+import { notFound } from '../../../shared/faults/not-found.ts';
 import type { MakeId } from '../../../shared/ids.ts';
-import { wellFormed } from '../../../shared/input-faults.ts';
-import { notFound } from '../../../shared/not-found.ts';
 import { makeSecret } from '../../../shared/secrets.ts';
 import type { LoginCaller } from '../../base/handler.ts';
 import type { Log } from '../../base/log.ts';

@@ -1,4 +1,4 @@
-import type { CaptureLevel } from '../../../shared/capture-levels.ts';
+import type { CaptureLevel } from '../../../shared/constants/capture-levels.ts';
 
 /** A user. `number` is the id in the site API; `id` the one in /v1. */
 export interface UserRecord {

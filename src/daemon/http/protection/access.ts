@@ -1,6 +1,6 @@
 import type { Endpoint } from '../../../shared/contract/endpoint.ts';
 import { ApiError } from '../../../shared/errors.ts';
-import { inWords } from '../../../shared/in-words.ts';
+import { inWords } from '../../../shared/text/in-words.ts';
 import type { Caller } from '../../base/handler.ts';
 
 /** Fails if the endpoint's contract does not allow this kind of caller. Roles are checked by the feature. */

@@ -1,6 +1,6 @@
 import type { IncomingMessage } from 'node:http';
 import { ApiError } from '../../../shared/errors.ts';
-import type { AllowedOrigins } from '../../../shared/origins.ts';
+import type { AllowedOrigins } from '../../../shared/http/origins.ts';
 import { isFromSocketFile } from '../listeners.ts';
 import type { ServerCall } from '../server-call.ts';
 

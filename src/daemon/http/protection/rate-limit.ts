@@ -1,6 +1,6 @@
 import type { ServerResponse } from 'node:http';
 import { ApiError } from '../../../shared/errors.ts';
-import { subscriberNetwork } from '../../../shared/network-address.ts';
+import { subscriberNetwork } from '../../../shared/http/network-address.ts';
 import { RecentMap } from '../../../shared/recent-map.ts';
 
 export interface RateLimitOptions {

@@ -1,7 +1,7 @@
 import type { ErrorObject } from 'ajv';
 import { idempotencyKeyCharactersMax, idempotencyKeyPattern } from '../../../shared/contract/model-call.ts';
 import { oneLinePattern } from '../../../shared/contract/vocabulary.ts';
-import { inWords } from '../../../shared/in-words.ts';
+import { inWords } from '../../../shared/text/in-words.ts';
 
 /** A fault in an input. `param` is null for the input as a whole. */
 export interface Fault {

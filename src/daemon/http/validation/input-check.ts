@@ -3,7 +3,7 @@ import type { TSchema } from 'typebox';
 import type { Endpoint, Surface } from '../../../shared/contract/endpoint.ts';
 import { standalone } from '../../../shared/contract/schema.ts';
 import { ApiError } from '../../../shared/errors.ts';
-import { missingResource } from '../../../shared/not-found.ts';
+import { missingResource } from '../../../shared/faults/not-found.ts';
 import type { ServerCall } from '../server-call.ts';
 import { compiledBodies } from './compiled-bodies.ts';
 import { type Fault, faultsOf, parameterName } from './faults.ts';

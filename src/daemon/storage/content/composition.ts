@@ -7,9 +7,9 @@ import {
   requestItems,
 } from '../../../shared/comparison/request-items.ts';
 import { partsOfItem } from '../../../shared/comparison/request-parts.ts';
-import { estimateTokens, imageTokensTypical } from '../../../shared/estimate-tokens.ts';
-import { type JsonObject, parseObject } from '../../../shared/json-object.ts';
-import type { PartKind } from '../../../shared/part-kinds.ts';
+import type { PartKind } from '../../../shared/constants/part-kinds.ts';
+import { estimateTokens, imageTokensTypical } from '../../../shared/formats/estimate-tokens.ts';
+import { type JsonObject, parseObject } from '../../../shared/json/json-object.ts';
 import type { RequestChanges } from '../../features/capture/index.ts';
 import { type JsonSpan, jsonSpans } from './json-spans.ts';
 

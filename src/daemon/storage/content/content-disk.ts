@@ -1,5 +1,5 @@
 import { existsSync } from 'node:fs';
-import { messageOf } from '../../../shared/message-of.ts';
+import { messageOf } from '../../../shared/faults/message-of.ts';
 import { ContentFileUnusable, deleteContentFile } from './content-file.ts';
 import { DiskShelf, type DiskShelfOptions, NoSpaceForContent } from './disk-shelf.ts';
 

@@ -1,11 +1,11 @@
 import { isUtf8 } from 'node:buffer';
 import { createHash } from 'node:crypto';
-import { AnswerAssembler } from '../../../shared/assemble-answer.ts';
+import { AnswerAssembler } from '../../../shared/formats/assemble-answer.ts';
 import { KnownSecrets } from '../../../shared/masking/known-secrets.ts';
 import { keptHeadersIn, secretsOfRequest } from '../../../shared/masking/mask-headers.ts';
 import { maskUrl } from '../../../shared/masking/mask-text.ts';
+import type { RemovedKind } from '../../../shared/masking/redaction-kinds.ts';
 import { RecentMap } from '../../../shared/recent-map.ts';
-import type { RemovedKind } from '../../../shared/redaction-kinds.ts';
 import type {
   AnsweredContent,
   AskedContent,

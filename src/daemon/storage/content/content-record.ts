@@ -1,4 +1,4 @@
-import type { RemovedKind } from '../../../shared/redaction-kinds.ts';
+import type { RemovedKind } from '../../../shared/masking/redaction-kinds.ts';
 import type { AskedContent, AttemptView, ContentSelection } from '../../features/capture/index.ts';
 
 /** A text as the parts that it consists of. */

@@ -1,8 +1,8 @@
 import { constants, setPriority } from 'node:os';
 import { parentPort, workerData } from 'node:worker_threads';
 import { ApiError } from '../../../shared/errors.ts';
+import { messageOf } from '../../../shared/faults/message-of.ts';
 import { hostSecrets } from '../../../shared/masking/known-secrets.ts';
-import { messageOf } from '../../../shared/message-of.ts';
 import { freeMemory } from '../../runtime/own-memory.ts';
 import { collectGarbage } from '../../worker-threads/collect-garbage.ts';
 import { ThreadLink } from '../../worker-threads/thread-link.ts';

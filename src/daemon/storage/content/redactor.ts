@@ -1,8 +1,8 @@
 import { type Context, createContext, Script } from 'node:vm';
 import type { KnownSecrets } from '../../../shared/masking/known-secrets.ts';
 import { maskJsonText } from '../../../shared/masking/mask-json.ts';
-import { withoutPersonalData } from '../../../shared/personal-data.ts';
-import type { RedactionKind, RemovedKind } from '../../../shared/redaction-kinds.ts';
+import { withoutPersonalData } from '../../../shared/masking/personal-data.ts';
+import type { RedactionKind, RemovedKind } from '../../../shared/masking/redaction-kinds.ts';
 import { runWithin } from '../../runtime/run-within.ts';
 
 /** What is removed, besides credentials. */

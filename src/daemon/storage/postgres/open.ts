@@ -1,5 +1,5 @@
 import { setTimeout as wait } from 'node:timers/promises';
-import { withoutPassword } from '../../../shared/database-url.ts';
+import { withoutPassword } from '../../../shared/storage/database-url.ts';
 import type { Log } from '../../base/log.ts';
 import { type Clock, within } from '../../base/world.ts';
 import type { Renewal } from '../../features/daemons/members.ts';

@@ -1,4 +1,4 @@
-import { withoutPassword } from '../../../shared/database-url.ts';
+import { withoutPassword } from '../../../shared/storage/database-url.ts';
 import { DatabaseUnusable } from '../sqlite/engine/errors.ts';
 import type { ServerFacts } from '../storage.ts';
 import type { Query } from './migrate.ts';

@@ -1,5 +1,5 @@
 import { parentPort, workerData } from 'node:worker_threads';
-import { databaseUrlProblem } from '../../../shared/database-url.ts';
+import { databaseUrlProblem } from '../../../shared/storage/database-url.ts';
 import { readNamedFile } from '../../runtime/read-named-file.ts';
 import { serveConnection } from './engine/server-connection.ts';
 import { DatabaseServers } from './engine/servers.ts';

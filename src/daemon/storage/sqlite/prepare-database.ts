@@ -1,6 +1,6 @@
 import { chmodSync, mkdirSync, renameSync, rmSync } from 'node:fs';
 import { basename, dirname, join } from 'node:path';
-import { isoTime } from '../../../shared/time.ts';
+import { isoTime } from '../../../shared/time/time.ts';
 import type { Log } from '../../base/log.ts';
 import { commitCountFile, requireAllCommits } from './engine/commit-count.ts';
 import { type Connection, openForWriting } from './engine/connection.ts';

@@ -1,4 +1,4 @@
-import type { Tokens } from '../../../shared/money.ts';
+import type { Tokens } from '../../../shared/money/money.ts';
 import type { DecisionRequest, NativeAnswer, Option, Question } from '../../features/decisions/index.ts';
 import { countOf, isObject, type Json, objectOf, objectsOf, textOf } from '../json.ts';
 

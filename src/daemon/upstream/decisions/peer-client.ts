@@ -1,5 +1,5 @@
+import { decisionPaths } from '../../../shared/constants/decision-paths.ts';
 import { decisionLimits } from '../../../shared/contract/decisions.ts';
-import { decisionPaths } from '../../../shared/decision-paths.ts';
 import { RecentMap } from '../../../shared/recent-map.ts';
 import type { World } from '../../base/world.ts';
 import type { PeerAddress, PeerCard, PeerClient } from '../../features/peers/index.ts';

@@ -1,4 +1,4 @@
-import { trimEnd } from '../../../shared/trim-text.ts';
+import { trimEnd } from '../../../shared/text/trim-text.ts';
 import type { World } from '../../base/world.ts';
 import type { DecisionEngine, DecisionRequest, EngineName } from '../../features/decisions/index.ts';
 import { UpstreamFailure } from '../../features/upstreams/upstream.ts';

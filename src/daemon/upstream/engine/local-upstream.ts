@@ -1,4 +1,4 @@
-import { localModelsProvider } from '../../../shared/engine-library.ts';
+import { localModelsProvider } from '../../../shared/constants/engine-library.ts';
 import type { OutgoingRequest, World } from '../../base/world.ts';
 import type { Upstream } from '../../features/upstreams/upstream.ts';
 import { httpUpstream, type UpstreamTimeouts } from '../http-upstream.ts';

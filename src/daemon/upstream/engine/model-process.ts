@@ -1,7 +1,7 @@
 import { type ChildProcess, fork } from 'node:child_process';
 import { stat } from 'node:fs/promises';
 import { fileURLToPath } from 'node:url';
-import { messageOf } from '../../../shared/message-of.ts';
+import { messageOf } from '../../../shared/faults/message-of.ts';
 import type { Log } from '../../base/log.ts';
 import type { IncomingAnswer, OutgoingRequest } from '../../base/world.ts';
 import { UpstreamFailure } from '../../features/upstreams/upstream.ts';

@@ -3,7 +3,7 @@ import { open } from 'node:fs/promises';
 import { findPackageJSON } from 'node:module';
 import { join } from 'node:path';
 import { pathToFileURL } from 'node:url';
-import { engineLibrary } from '../../../shared/engine-library.ts';
+import { engineLibrary } from '../../../shared/constants/engine-library.ts';
 import type { ModelRunner, RunningModel } from '../../features/engine/index.ts';
 import { ModelProcess, type ModelProcessDeps } from './model-process.ts';
 import type { DecideAnswer, DigestAnswer } from './protocol.ts';

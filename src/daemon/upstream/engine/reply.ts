@@ -1,4 +1,4 @@
-import { messageOf } from '../../../shared/message-of.ts';
+import { messageOf } from '../../../shared/faults/message-of.ts';
 
 /** Writes the answer to one question to a model's process. */
 export interface Reply {

@@ -1,4 +1,4 @@
-import type { LightningNetwork } from '../../../shared/wallet-backends.ts';
+import type { LightningNetwork } from '../../../shared/payments/wallet-backends.ts';
 import type { World } from '../../base/world.ts';
 import type { LightningBackend } from '../../features/lightning/index.ts';
 

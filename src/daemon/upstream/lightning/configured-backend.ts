@@ -1,9 +1,9 @@
 import { X509Certificate } from 'node:crypto';
 import { isDeepStrictEqual } from 'node:util';
 import { ApiError } from '../../../shared/errors.ts';
-import { messageOf } from '../../../shared/message-of.ts';
+import { messageOf } from '../../../shared/faults/message-of.ts';
+import { backendFacts, type ConnectedBackend } from '../../../shared/payments/wallet-backends.ts';
 import type { Proxies } from '../../../shared/proxies.ts';
-import { backendFacts, type ConnectedBackend } from '../../../shared/wallet-backends.ts';
 import type { World } from '../../base/world.ts';
 import type { LightningConfig } from '../../config/config.ts';
 import { defaults } from '../../config/defaults.ts';

@@ -1,4 +1,4 @@
-import type { LightningNetwork } from '../../../shared/wallet-backends.ts';
+import type { LightningNetwork } from '../../../shared/payments/wallet-backends.ts';
 
 const names: Readonly<Record<string, LightningNetwork>> = {
   mainnet: 'bitcoin',

@@ -1,5 +1,5 @@
 import { WebSocket } from 'ws';
-import { orAborted } from '../../../shared/when-aborted.ts';
+import { orAborted } from '../../../shared/async/when-aborted.ts';
 import { timeLimit, type World, within } from '../../base/world.ts';
 import { BackendFailure } from '../../features/lightning/backend.ts';
 import { type Json, listOf, objectOf, parseObject, textOf } from '../json.ts';

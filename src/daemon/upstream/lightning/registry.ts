@@ -1,4 +1,4 @@
-import type { ConnectedBackend } from '../../../shared/wallet-backends.ts';
+import type { ConnectedBackend } from '../../../shared/payments/wallet-backends.ts';
 import type { LightningAdapter } from './adapter.ts';
 import { electrum } from './electrum.ts';
 import { lnd } from './lnd.ts';

@@ -1,4 +1,4 @@
-import type { NanoUsd } from '../../../shared/money.ts';
+import type { NanoUsd } from '../../../shared/money/money.ts';
 import type { Billed } from '../../features/upstreams/neutral.ts';
 import { isObject, type Json } from '../json.ts';
 

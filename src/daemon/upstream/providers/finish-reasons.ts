@@ -1,4 +1,4 @@
-import { ownValue } from '../../../shared/json-object.ts';
+import { ownValue } from '../../../shared/json/json-object.ts';
 import type { FinishReason } from '../../features/upstreams/neutral.ts';
 import { UpstreamFailure } from '../../features/upstreams/upstream.ts';
 

@@ -1,5 +1,5 @@
-import { decodePercent } from '../../../shared/decode-percent.ts';
-import { ownValue } from '../../../shared/json-object.ts';
+import { ownValue } from '../../../shared/json/json-object.ts';
+import { decodePercent } from '../../../shared/text/decode-percent.ts';
 
 /** Bytes with their MIME type, as providers accept them inline. */
 export interface InlineData {

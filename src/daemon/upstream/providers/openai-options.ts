@@ -1,4 +1,4 @@
-import { asksForNothing } from '../../../shared/asks-for-nothing.ts';
+import { asksForNothing } from '../../../shared/formats/asks-for-nothing.ts';
 import type { Dropped } from '../../features/upstreams/upstream.ts';
 import { type Json, listOf, objectOf } from '../json.ts';
 import { type ModelTraits, nearestEffort, traitsOf } from './openai-models.ts';

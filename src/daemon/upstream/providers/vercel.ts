@@ -1,4 +1,4 @@
-import { ownValue } from '../../../shared/json-object.ts';
+import { ownValue } from '../../../shared/json/json-object.ts';
 import type { ModelKind } from '../../features/catalog/index.ts';
 import { chatProvider } from './chat-provider.ts';
 import { listedCount, resoldModel } from './listed-model.ts';

@@ -1,4 +1,4 @@
-import type { Tokens } from '../../../shared/money.ts';
+import type { Tokens } from '../../../shared/money/money.ts';
 import type { FinishReason } from '../../features/upstreams/neutral.ts';
 import type { UpstreamFailure } from '../../features/upstreams/upstream.ts';
 

@@ -1,7 +1,7 @@
 import { computed, effect, signal } from '@preact/signals';
-import { isEndOfRequest } from '../../../shared/call-row.ts';
+import { isEndOfRequest } from '../../../shared/calls/call-row.ts';
+import { isQueryFault, parseQuery } from '../../../shared/calls/query.ts';
 import type { TraceView } from '../../../shared/contract/traces.ts';
-import { isQueryFault, parseQuery } from '../../../shared/text/query.ts';
 import { call } from '../../data/api.ts';
 import { listTraces } from '../../data/endpoints.ts';
 import { sum } from '../../data/figures.ts';

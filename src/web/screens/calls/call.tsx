@@ -1,9 +1,9 @@
 import type { ComponentChildren } from 'preact';
 import { useEffect } from 'preact/hooks';
+import { capturedTexts } from '../../../shared/calls/captured-text.ts';
 import type { TraceView } from '../../../shared/contract/traces.ts';
-import { ReceivedError } from '../../../shared/received-error.ts';
+import { ReceivedError } from '../../../shared/faults/received-error.ts';
 import { isReplayed } from '../../../shared/replay/prepare-replay.ts';
-import { capturedTexts } from '../../../shared/text/captured-text.ts';
 import { getTrace } from '../../data/endpoints.ts';
 import { useKeyNames } from '../../data/key-names.ts';
 import { useKeys } from '../../data/keys.ts';

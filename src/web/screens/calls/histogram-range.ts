@@ -1,6 +1,6 @@
-import { type CallQuery, queryTime } from '../../../shared/text/query.ts';
-import { earliestTime, parseTime } from '../../../shared/time.ts';
-import type { BucketName } from '../../../shared/time-zones.ts';
+import { type CallQuery, queryTime } from '../../../shared/calls/query.ts';
+import { earliestTime, parseTime } from '../../../shared/time/time.ts';
+import type { BucketName } from '../../../shared/time/time-zones.ts';
 
 const quarterMs = 15 * 60_000;
 const dayMs = 24 * 60 * 60_000;

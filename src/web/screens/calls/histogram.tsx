@@ -1,7 +1,7 @@
 import { useMemo } from 'preact/hooks';
+import { type CallQuery, formatQuery, isQueryFault, parseQuery } from '../../../shared/calls/query.ts';
 import type { Query } from '../../../shared/contract/endpoint.ts';
 import type { getUsageSeries } from '../../../shared/contract/usage.ts';
-import { type CallQuery, formatQuery, isQueryFault, parseQuery } from '../../../shared/text/query.ts';
 import { inRange } from '../../data/calls-query.ts';
 import { usageSeries } from '../../data/endpoints.ts';
 import { now } from '../../data/now.ts';

@@ -1,4 +1,9 @@
-import { type AlertKind, alertUnits, alertWindow, isOfManyCalls } from '../../../shared/alert-kinds.ts';
+import {
+  type AlertKind,
+  alertUnits,
+  alertWindow,
+  isOfManyCalls,
+} from '../../../shared/constants/alert-kinds.ts';
 import type { Alert, AlertCondition } from '../../../shared/contract/alerts.ts';
 import { count, dollars, duration } from '../../data/figures.ts';
 import type { Field } from '../../parts/field-types.ts';

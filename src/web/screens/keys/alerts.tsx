@@ -1,5 +1,5 @@
 import { useSignal } from '@preact/signals';
-import { budgetIdPattern } from '../../../shared/budget-ids.ts';
+import { budgetIdPattern } from '../../../shared/constants/budget-ids.ts';
 import type { Alert, AlertFiring, AlertPreview } from '../../../shared/contract/alerts.ts';
 import { call, problemOf } from '../../data/api.ts';
 import {

@@ -1,5 +1,5 @@
 import type { Budget, BudgetSettings } from '../../../shared/contract/budgets.ts';
-import type { SpendPeriod } from '../../../shared/spend-periods.ts';
+import type { SpendPeriod } from '../../../shared/money/spend-periods.ts';
 import type { Field } from '../../parts/field-types.ts';
 
 export type BudgetField = 'id' | 'usd' | 'period' | 'scope' | 'value' | 'hard' | 'thresholds';

@@ -1,4 +1,4 @@
-import { budgetIdPattern } from '../../../shared/budget-ids.ts';
+import { budgetIdPattern } from '../../../shared/constants/budget-ids.ts';
 import type { Budget } from '../../../shared/contract/budgets.ts';
 import { callsHref } from '../../data/calls-link.ts';
 import { deleteBudget, listBudgets, listKeys, putBudget } from '../../data/endpoints.ts';

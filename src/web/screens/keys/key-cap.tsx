@@ -1,7 +1,7 @@
 import type { Key } from '../../../shared/contract/keys.ts';
-import { parseUsd } from '../../../shared/money.ts';
-import { spendForecast } from '../../../shared/spend-forecast.ts';
-import { endOfPeriod, startOfPeriod } from '../../../shared/spend-periods.ts';
+import { parseUsd } from '../../../shared/money/money.ts';
+import { spendForecast } from '../../../shared/money/spend-forecast.ts';
+import { endOfPeriod, startOfPeriod } from '../../../shared/money/spend-periods.ts';
 import { showKey } from '../../data/endpoints.ts';
 import { now } from '../../data/now.ts';
 import { useQuery } from '../../data/query.ts';

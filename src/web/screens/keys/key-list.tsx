@@ -1,6 +1,6 @@
 import { useSignal } from '@preact/signals';
 import type { Key } from '../../../shared/contract/keys.ts';
-import { startOfPeriod } from '../../../shared/spend-periods.ts';
+import { startOfPeriod } from '../../../shared/money/spend-periods.ts';
 import { callsHref } from '../../data/calls-link.ts';
 import { listKeys, listUsage, revokeKey, setLimits } from '../../data/endpoints.ts';
 import { dollars } from '../../data/figures.ts';

@@ -1,6 +1,6 @@
 import { useSignal } from '@preact/signals';
 import { useEffect, useRef } from 'preact/hooks';
-import type { CallRow } from '../../../shared/call-row.ts';
+import type { CallRow } from '../../../shared/calls/call-row.ts';
 import { call, problemOf } from '../../data/api.ts';
 import { cancelCall, listTraces } from '../../data/endpoints.ts';
 import { dollars } from '../../data/figures.ts';

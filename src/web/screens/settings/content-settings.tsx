@@ -1,5 +1,5 @@
 import { useSignal } from '@preact/signals';
-import { type CaptureLevel, captureLevels } from '../../../shared/capture-levels.ts';
+import { type CaptureLevel, captureLevels } from '../../../shared/constants/capture-levels.ts';
 import type { getCapture as captureContract } from '../../../shared/contract/content.ts';
 import type { Result } from '../../../shared/contract/endpoint.ts';
 import { sizeText } from '../../../shared/text/size-text.ts';

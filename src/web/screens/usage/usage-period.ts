@@ -1,4 +1,4 @@
-import { type BucketName, bucketsOf } from '../../../shared/time-zones.ts';
+import { type BucketName, bucketsOf } from '../../../shared/time/time-zones.ts';
 
 type UsageBucket = Exclude<BucketName, '15m'>;
 

@@ -1,6 +1,6 @@
 import type { Result } from '../../../shared/contract/endpoint.ts';
 import type { listUsage } from '../../../shared/contract/usage.ts';
-import { inWords } from '../../../shared/in-words.ts';
+import { inWords } from '../../../shared/text/in-words.ts';
 import { callsHref } from '../../data/calls-link.ts';
 import { saveText } from '../../data/download.ts';
 import { count, dollars } from '../../data/figures.ts';

@@ -1,6 +1,6 @@
 import { useSignal } from '@preact/signals';
-import { ReceivedError } from '../../../shared/received-error.ts';
-import { bitcoin } from '../../../shared/sats.ts';
+import { ReceivedError } from '../../../shared/faults/received-error.ts';
+import { bitcoin } from '../../../shared/money/sats.ts';
 import { addPlayMoney, createWallet, getBalance } from '../../data/endpoints.ts';
 import { change, useQuery } from '../../data/query.ts';
 import { Dialog } from '../../parts/dialog.tsx';

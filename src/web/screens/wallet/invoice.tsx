@@ -1,4 +1,4 @@
-import { bitcoin } from '../../../shared/sats.ts';
+import { bitcoin } from '../../../shared/money/sats.ts';
 import { getInvoice } from '../../data/endpoints.ts';
 import { useQuery } from '../../data/query.ts';
 import { CopyButton } from '../../parts/copy.tsx';

@@ -1,6 +1,6 @@
 import { useSignal } from '@preact/signals';
 import type { Payment, WalletInvoice } from '../../../shared/contract/payments.ts';
-import { bitcoin } from '../../../shared/sats.ts';
+import { bitcoin } from '../../../shared/money/sats.ts';
 import { createInvoice, listInvoices, listPayments } from '../../data/endpoints.ts';
 import { change, useQuery } from '../../data/query.ts';
 import { Dialog } from '../../parts/dialog.tsx';

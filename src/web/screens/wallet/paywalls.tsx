@@ -1,6 +1,6 @@
 import { useSignal } from '@preact/signals';
 import type { Paywall } from '../../../shared/contract/paywalls.ts';
-import { bitcoin } from '../../../shared/sats.ts';
+import { bitcoin } from '../../../shared/money/sats.ts';
 import { listPaywalls, updatePaywall } from '../../data/endpoints.ts';
 import { count, sum } from '../../data/figures.ts';
 import { change, useList } from '../../data/query.ts';

@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest';
 import { widthOf } from '../../../../src/cli/output/width.ts';
-import { receivedError } from '../../../../src/shared/received-error.ts';
+import { receivedError } from '../../../../src/shared/faults/received-error.ts';
 import { hostileTexts } from '../../../support/hostile.ts';
 import { type Answers, keys, openTui, type TestCall } from '../../../support/open-tui.ts';
 

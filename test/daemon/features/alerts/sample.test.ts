@@ -13,7 +13,7 @@ import {
 import type { AlertCondition, AlertState } from '../../../../src/daemon/features/alerts/store.ts';
 import { thresholdOf, valueText } from '../../../../src/daemon/features/alerts/units.ts';
 import { stepsOf, windowAt, windowLength } from '../../../../src/daemon/features/alerts/windows.ts';
-import { type AlertKind, alertKinds } from '../../../../src/shared/alert-kinds.ts';
+import { type AlertKind, alertKinds } from '../../../../src/shared/constants/alert-kinds.ts';
 
 const condition = (changes: Partial<AlertCondition> = {}): AlertCondition => ({
   kind: 'spend',

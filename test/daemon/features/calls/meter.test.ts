@@ -4,9 +4,9 @@ import { Meter } from '../../../../src/daemon/features/calls/meter.ts';
 import { createOutput } from '../../../../src/daemon/features/calls/output-items.ts';
 import type { HoldRecord, Settlement } from '../../../../src/daemon/features/metering/index.ts';
 import { createAdmission } from '../../../../src/daemon/features/metering/index.ts';
-import { noLabels } from '../../../../src/shared/call-labels.ts';
+import { noLabels } from '../../../../src/shared/constants/call-labels.ts';
 import { idMaker } from '../../../../src/shared/ids.ts';
-import { noCost, type Prices, type Tokens } from '../../../../src/shared/money.ts';
+import { noCost, type Prices, type Tokens } from '../../../../src/shared/money/money.ts';
 import { fakeWorld } from '../../../support/fake-world.ts';
 import { offerOf, routeOf } from '../../../support/routing.ts';
 

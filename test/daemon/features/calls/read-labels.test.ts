@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
 import { readLabels } from '../../../../src/daemon/features/calls/index.ts';
-import { noLabels } from '../../../../src/shared/call-labels.ts';
+import { noLabels } from '../../../../src/shared/constants/call-labels.ts';
 
 test.each([
   [{}, noLabels],

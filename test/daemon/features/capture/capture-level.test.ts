@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
 import type { KeyPolicy } from '../../../../src/daemon/base/handler.ts';
 import { callerLevel, captureLevel } from '../../../../src/daemon/features/capture/capture-level.ts';
-import type { CaptureLevel } from '../../../../src/shared/capture-levels.ts';
+import type { CaptureLevel } from '../../../../src/shared/constants/capture-levels.ts';
 
 const hosts = { kind: 'key', workspaceId: 'ws_host' } as const;
 const others = { kind: 'key', workspaceId: 'ws_other' } as const;

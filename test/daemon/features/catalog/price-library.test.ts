@@ -2,8 +2,8 @@ import type { ModelInfo, Provider } from '@pydantic/genai-prices';
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import { loadPriceLibrary, priceLibrary } from '../../../../src/daemon/features/catalog/price-library.ts';
-import { nanoFromDecimal, pricesFromDecimals } from '../../../../src/shared/exact-price.ts';
-import { costOf, formatUsd, pricesFor } from '../../../../src/shared/money.ts';
+import { nanoFromDecimal, pricesFromDecimals } from '../../../../src/shared/money/exact-price.ts';
+import { costOf, formatUsd, pricesFor } from '../../../../src/shared/money/money.ts';
 
 const now = Date.UTC(2026, 10, 21, 8);
 

@@ -4,9 +4,9 @@ import { noTokens } from '../../../../src/daemon/features/calls/index.ts';
 import { meterDecision } from '../../../../src/daemon/features/decisions/meter-decision.ts';
 import type { Decided } from '../../../../src/daemon/features/decisions/render-decision.ts';
 import type { Hold, HoldRecord, Settlement } from '../../../../src/daemon/features/metering/index.ts';
-import { noLabels } from '../../../../src/shared/call-labels.ts';
+import { noLabels } from '../../../../src/shared/constants/call-labels.ts';
 import { ApiError } from '../../../../src/shared/errors.ts';
-import { noCost } from '../../../../src/shared/money.ts';
+import { noCost } from '../../../../src/shared/money/money.ts';
 import { fakeWorld } from '../../../support/fake-world.ts';
 
 const caller: AgentCaller = {

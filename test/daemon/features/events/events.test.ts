@@ -8,7 +8,7 @@ import {
   hostEvents,
 } from '../../../../src/daemon/features/events/index.ts';
 import { type EventView, streamEvents } from '../../../../src/shared/contract/events.ts';
-import { SseReader } from '../../../../src/shared/sse.ts';
+import { SseReader } from '../../../../src/shared/http/sse.ts';
 import { callHandler, streamOf } from '../../../support/call-handler.ts';
 import { type FakeWorld, fakeWorld, settled } from '../../../support/fake-world.ts';
 import { memoryEventsStore } from '../../../support/memory-stores.ts';

@@ -12,7 +12,7 @@ import {
 } from '../../../../src/daemon/features/keys/index.ts';
 import { createUsageReader } from '../../../../src/daemon/features/metering/index.ts';
 import { createWorkspaces } from '../../../../src/daemon/features/workspaces/index.ts';
-import { noLabels } from '../../../../src/shared/call-labels.ts';
+import { noLabels } from '../../../../src/shared/constants/call-labels.ts';
 import { type ScopeName, scopeNames } from '../../../../src/shared/contract/endpoint.ts';
 import { getKey, issueKey, listKeys, revokeKey } from '../../../../src/shared/contract/keys.ts';
 import { idMaker } from '../../../../src/shared/ids.ts';

@@ -10,9 +10,9 @@ import {
   type Hold,
   type LedgerStore,
 } from '../../../../src/daemon/features/metering/index.ts';
-import { noLabels } from '../../../../src/shared/call-labels.ts';
+import { noLabels } from '../../../../src/shared/constants/call-labels.ts';
 import type { ApiError } from '../../../../src/shared/errors.ts';
-import { type SpendPeriod, spendPeriods, startOfPeriod } from '../../../../src/shared/spend-periods.ts';
+import { type SpendPeriod, spendPeriods, startOfPeriod } from '../../../../src/shared/money/spend-periods.ts';
 import { aHold, aSettlement, dayMs, morning } from '../../../storage/records.ts';
 
 interface Seen {

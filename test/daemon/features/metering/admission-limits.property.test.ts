@@ -7,7 +7,7 @@ import {
   type LedgerStore,
 } from '../../../../src/daemon/features/metering/index.ts';
 import type { ApiError } from '../../../../src/shared/errors.ts';
-import { utcDay } from '../../../../src/shared/time.ts';
+import { utcDay } from '../../../../src/shared/time/time.ts';
 import { aHold, aSettlement, dayMs, morning } from '../../../storage/records.ts';
 
 type Held = { -readonly [K in keyof KeyPolicy]: KeyPolicy[K] };

@@ -10,7 +10,7 @@ import {
   settlementFor,
 } from '../../../../src/daemon/features/metering/index.ts';
 import { ApiError } from '../../../../src/shared/errors.ts';
-import { utcDay } from '../../../../src/shared/time.ts';
+import { utcDay } from '../../../../src/shared/time/time.ts';
 import { aHold, aUsage, dayMs, morning } from '../../../storage/records.ts';
 
 const midnight = morning - (morning % dayMs) + dayMs;

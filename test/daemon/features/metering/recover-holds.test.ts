@@ -2,7 +2,7 @@ import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import type { LeftHold, Settlement } from '../../../../src/daemon/features/metering/index.ts';
 import { recoverHolds, settledEvent } from '../../../../src/daemon/features/metering/index.ts';
-import { costOf, costWithin } from '../../../../src/shared/money.ts';
+import { costOf, costWithin } from '../../../../src/shared/money/money.ts';
 import { aHold, morning, tokens } from '../../../storage/records.ts';
 
 async function recovered(

@@ -5,7 +5,7 @@ import {
   type UsageRecord,
   usageHandlers,
 } from '../../../../src/daemon/features/metering/index.ts';
-import { noLabels } from '../../../../src/shared/call-labels.ts';
+import { noLabels } from '../../../../src/shared/constants/call-labels.ts';
 import {
   getUsage,
   getUsageLatency,

@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto';
 import { expect, test } from 'vitest';
 import { chargeCredential, chargeProblem } from '../../../../src/daemon/features/paywalls/charges.ts';
-import { formatCredential, type PaymentChallenge } from '../../../../src/shared/payment-scheme.ts';
+import { formatCredential, type PaymentChallenge } from '../../../../src/shared/payments/payment-scheme.ts';
 
 const digestOf = (body: string) => createHash('sha256').update(body).digest('hex');
 const preimage = 'ab'.repeat(32);

@@ -11,7 +11,7 @@ import {
 } from '../../../../src/daemon/features/paywalls/l402.ts';
 import { isSignedBy, mint } from '../../../../src/daemon/features/paywalls/macaroon.ts';
 import type { TokenTerms } from '../../../../src/daemon/features/paywalls/store.ts';
-import { decodeMacaroon, encodeMacaroon } from '../../../../src/shared/macaroon.ts';
+import { decodeMacaroon, encodeMacaroon } from '../../../../src/shared/payments/macaroon.ts';
 import { anyCharacter } from '../../../support/any-character.ts';
 import { appendCaveats } from '../../../support/append-caveats.ts';
 

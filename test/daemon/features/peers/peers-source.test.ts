@@ -4,7 +4,7 @@ import type { SourceAnswer } from '../../../../src/daemon/features/decisions/ind
 import type { PeerOutcome } from '../../../../src/daemon/features/peers/ask-peer.ts';
 import { PeerState } from '../../../../src/daemon/features/peers/peer-state.ts';
 import { HedgeBudget, peersSource } from '../../../../src/daemon/features/peers/peers-source.ts';
-import { noCost } from '../../../../src/shared/money.ts';
+import { noCost } from '../../../../src/shared/money/money.ts';
 import { fakeWorld, settled } from '../../../support/fake-world.ts';
 import { peerRecord } from '../../../support/peer-record.ts';
 

@@ -4,7 +4,7 @@ import type { Offer } from '../../../../src/daemon/features/catalog/index.ts';
 import type { ProviderRoute } from '../../../../src/daemon/features/routing/index.ts';
 import { UpstreamFailure } from '../../../../src/daemon/features/upstreams/upstream.ts';
 import { ApiError } from '../../../../src/shared/errors.ts';
-import { pricesFor, withMargin } from '../../../../src/shared/money.ts';
+import { pricesFor, withMargin } from '../../../../src/shared/money/money.ts';
 import {
   dollars,
   noRequirements,

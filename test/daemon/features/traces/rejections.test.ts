@@ -1,7 +1,7 @@
 import { beforeEach, describe, expect, test } from 'vitest';
 import type { NewEvent } from '../../../../src/daemon/features/events/index.ts';
 import { type Rejection, Rejections, reasonOf } from '../../../../src/daemon/features/traces/index.ts';
-import { noLabels } from '../../../../src/shared/call-labels.ts';
+import { noLabels } from '../../../../src/shared/constants/call-labels.ts';
 import { ApiError } from '../../../../src/shared/errors.ts';
 import { type FakeWorld, fakeWorld, settled } from '../../../support/fake-world.ts';
 import { inferenceOf } from '../../../support/inference.ts';

@@ -3,7 +3,7 @@ import OpenAI from 'openai';
 import { describe, expect, test } from 'vitest';
 import { implement, RelayReply } from '../../../../src/daemon/base/handler.ts';
 import { hostNames } from '../../../../src/daemon/http/protection/guard.ts';
-import { allowedOrigins } from '../../../../src/shared/origins.ts';
+import { allowedOrigins } from '../../../../src/shared/http/origins.ts';
 import { aListeningServer, anEndpoint, aServer, echo, ping, statusesIn, Wire } from '../http-fixture.ts';
 
 const call = async (headers: Record<string, string>, options = {}) => {

@@ -4,7 +4,7 @@ import { implement, SocketReply, StreamReply, type Turn } from '../../../../src/
 import type { HttpServerOptions } from '../../../../src/daemon/http/server-options.ts';
 import { framesOf } from '../../../../src/daemon/http/sockets/open-socket.ts';
 import { ApiError } from '../../../../src/shared/errors.ts';
-import { sseDone, sseEvent } from '../../../../src/shared/sse.ts';
+import { sseDone, sseEvent } from '../../../../src/shared/http/sse.ts';
 import { eventually } from '../../../support/eventually.ts';
 import { openSocket } from '../../../support/socket-client.ts';
 import {

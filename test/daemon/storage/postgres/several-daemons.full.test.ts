@@ -3,7 +3,7 @@ import { afterEach, describe, expect, test } from 'vitest';
 import { settledEvent, type UsageRecord } from '../../../../src/daemon/features/metering/index.ts';
 import { openPostgresStorage } from '../../../../src/daemon/storage/postgres/open.ts';
 import type { Storage } from '../../../../src/daemon/storage/storage.ts';
-import { noLabels } from '../../../../src/shared/call-labels.ts';
+import { noLabels } from '../../../../src/shared/constants/call-labels.ts';
 import { aHold, aSettlement, morning } from '../../../storage/records.ts';
 import { missingPostgres, newPostgresDatabase, sharedPostgres } from '../../../support/postgres.ts';
 import { recordingLog } from '../sqlite/temporary.ts';

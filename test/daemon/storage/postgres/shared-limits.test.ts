@@ -2,7 +2,7 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { recoverHolds, settledEvent } from '../../../../src/daemon/features/metering/index.ts';
 import { openPostgresStorage } from '../../../../src/daemon/storage/postgres/open.ts';
 import type { Storage } from '../../../../src/daemon/storage/storage.ts';
-import { noLabels } from '../../../../src/shared/call-labels.ts';
+import { noLabels } from '../../../../src/shared/constants/call-labels.ts';
 import { addUsers, aKey, dayMs, morning } from '../../../storage/records.ts';
 import { missingPostgres, newPostgresDatabase } from '../../../support/postgres.ts';
 import { policyWith, sharedMembers } from '../../../support/shared-members.ts';

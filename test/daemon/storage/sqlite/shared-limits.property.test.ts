@@ -8,7 +8,7 @@ import { MemberChanges } from '../../../../src/daemon/storage/shared-changes.ts'
 import type { SqliteStorage } from '../../../../src/daemon/storage/sqlite/open.ts';
 import { openSqliteMember } from '../../../../src/daemon/storage/sqlite/open-member.ts';
 import type { ApiError } from '../../../../src/shared/errors.ts';
-import { utcDay } from '../../../../src/shared/time.ts';
+import { utcDay } from '../../../../src/shared/time/time.ts';
 import { addUsers, aKey, aSettlement, dayMs } from '../../../storage/records.ts';
 import {
   type AdmittedCall,

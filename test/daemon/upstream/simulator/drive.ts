@@ -10,7 +10,7 @@ import type { Upstream } from '../../../../src/daemon/features/upstreams/upstrea
 import { parseSimulatorScript } from '../../../../src/daemon/upstream/simulator/script/parse-script.ts';
 import type { SimulatorScript } from '../../../../src/daemon/upstream/simulator/script/script-file.ts';
 import { simulator } from '../../../../src/daemon/upstream/simulator/simulator.ts';
-import type { Tokens } from '../../../../src/shared/money.ts';
+import type { Tokens } from '../../../../src/shared/money/money.ts';
 import { inferenceOf } from '../../../support/inference.ts';
 
 export type Ask = Partial<Inference> & { affordable?: number; signal?: AbortSignal };

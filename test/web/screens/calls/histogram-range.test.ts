@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { bucketsOf } from '../../../../src/shared/time-zones.ts';
+import { bucketsOf } from '../../../../src/shared/time/time-zones.ts';
 import { rangeOf } from '../../../../src/web/screens/calls/histogram-range.ts';
 
 const at = Date.parse('2026-11-28T12:03:00Z');

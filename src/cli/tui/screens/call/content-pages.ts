@@ -1,7 +1,7 @@
 import type { Client } from '../../../../shared/client.ts';
 import type { ContentText, TraceContent } from '../../../../shared/contract/content.ts';
 import type { TraceView } from '../../../../shared/contract/traces.ts';
-import { ReceivedError } from '../../../../shared/received-error.ts';
+import { ReceivedError } from '../../../../shared/faults/received-error.ts';
 import { pageAfter, type StoredContent, storedContent } from '../../../content/call-content.ts';
 import { getTraceContent } from '../../../endpoints.ts';
 

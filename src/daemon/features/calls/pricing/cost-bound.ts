@@ -1,4 +1,5 @@
-import { estimateTokens, imageTokensTypical } from '../../../../shared/estimate-tokens.ts';
+import { estimateTokens, imageTokensTypical } from '../../../../shared/formats/estimate-tokens.ts';
+import { pictureIn } from '../../../../shared/formats/pictures.ts';
 import {
   costOf,
   dearestOutput,
@@ -7,8 +8,7 @@ import {
   type Prices,
   soundPrice,
   type Tokens,
-} from '../../../../shared/money.ts';
-import { pictureIn } from '../../../../shared/pictures.ts';
+} from '../../../../shared/money/money.ts';
 import type { Offer } from '../../catalog/index.ts';
 import type { Route } from '../../routing/index.ts';
 import { type ContentPart, type EmbeddingInput, type Inference, partsOf } from '../../upstreams/neutral.ts';

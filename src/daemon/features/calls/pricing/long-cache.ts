@@ -1,4 +1,4 @@
-import { isObject, type Json } from '../../../../shared/invalid-request.ts';
+import { isObject, type Json } from '../../../../shared/faults/invalid-request.ts';
 import type { Inference } from '../../upstreams/neutral.ts';
 
 /** Whether a request asks Anthropic to cache a part of it for an hour, in its own format or as members of chat messages. */

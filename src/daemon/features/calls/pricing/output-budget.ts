@@ -1,4 +1,4 @@
-import { type NanoUsd, outputTokensPaidBy } from '../../../../shared/money.ts';
+import { type NanoUsd, outputTokensPaidBy } from '../../../../shared/money/money.ts';
 import type { Route } from '../../routing/index.ts';
 import type { Inference } from '../../upstreams/neutral.ts';
 import {

@@ -1,5 +1,5 @@
-import { isObject, type Json } from '../../../../shared/invalid-request.ts';
-import { quoted } from '../../../../shared/not-found.ts';
+import { isObject, type Json } from '../../../../shared/faults/invalid-request.ts';
+import { quoted } from '../../../../shared/faults/not-found.ts';
 import type { Inference, Tool } from '../../upstreams/neutral.ts';
 
 /** Members whose text is counted in the parsed call, or that are never sent to a provider. */

@@ -1,4 +1,4 @@
-import { type Prices, scaledPrices } from '../../../../shared/money.ts';
+import { type Prices, scaledPrices } from '../../../../shared/money/money.ts';
 import type { Offer } from '../../catalog/index.ts';
 
 /** In hundredths of the standard price. Source: OpenAI's pricing page; priority differs by model. */

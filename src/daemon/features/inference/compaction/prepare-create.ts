@@ -1,4 +1,4 @@
-import { invalid, isObject, type Json } from '../../../../shared/invalid-request.ts';
+import { invalid, isObject, type Json } from '../../../../shared/faults/invalid-request.ts';
 import {
   type CallDeps,
   inputTokens,

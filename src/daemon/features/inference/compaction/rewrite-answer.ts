@@ -1,5 +1,5 @@
+import { isObject, type Json } from '../../../../shared/faults/invalid-request.ts';
 import type { MakeId } from '../../../../shared/ids.ts';
-import { isObject, type Json } from '../../../../shared/invalid-request.ts';
 import { createOutput } from '../../calls/index.ts';
 import type { Batch, InferenceEvent, RawFrame } from '../../upstreams/neutral.ts';
 import type { UpstreamAnswer } from '../../upstreams/upstream.ts';

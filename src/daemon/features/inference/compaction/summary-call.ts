@@ -1,7 +1,7 @@
 import type { CreateResponseBody } from '../../../../shared/contract/responses.ts';
 import { ApiError } from '../../../../shared/errors.ts';
-import { type Json, notSealedHere } from '../../../../shared/invalid-request.ts';
-import { pictureIn } from '../../../../shared/pictures.ts';
+import { type Json, notSealedHere } from '../../../../shared/faults/invalid-request.ts';
+import { pictureIn } from '../../../../shared/formats/pictures.ts';
 import type { AnsweredCall, CallDeps, OutputItem, Settled, WholeFormat } from '../../calls/index.ts';
 import type { ContentPart, Inference, InputItem } from '../../upstreams/neutral.ts';
 import { isProviderSealed } from '../../upstreams/neutral.ts';

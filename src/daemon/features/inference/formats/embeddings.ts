@@ -1,5 +1,5 @@
 import type { CreateEmbeddingBody } from '../../../../shared/contract/embeddings.ts';
-import { invalid, type Json } from '../../../../shared/invalid-request.ts';
+import { invalid, type Json } from '../../../../shared/faults/invalid-request.ts';
 import type { Settled } from '../../calls/index.ts';
 import type { EmbeddingInput, Inference } from '../../upstreams/neutral.ts';
 import type { Vector } from '../../upstreams/upstream.ts';

@@ -1,4 +1,4 @@
-import type { Json } from '../../../../shared/invalid-request.ts';
+import type { Json } from '../../../../shared/faults/invalid-request.ts';
 
 /** The members of a JSON object before one of them, and their text; undefined if it has no such member or none before. */
 export function membersBefore(raw: string, name: string): { text: string; members: Json } | undefined {

@@ -1,9 +1,9 @@
 import { modelCallBodyLimit } from '../../../../shared/contract/model-call.ts';
 import { ApiError } from '../../../../shared/errors.ts';
+import { invalid, isObject, type Json } from '../../../../shared/faults/invalid-request.ts';
+import { quoted } from '../../../../shared/faults/not-found.ts';
 import type { MakeId } from '../../../../shared/ids.ts';
-import { invalid, isObject, type Json } from '../../../../shared/invalid-request.ts';
-import { haveTooManyContainers, requestShape } from '../../../../shared/json-shape.ts';
-import { quoted } from '../../../../shared/not-found.ts';
+import { haveTooManyContainers, requestShape } from '../../../../shared/json/json-shape.ts';
 import type { InputItem } from '../../upstreams/neutral.ts';
 import {
   checkArguments,

@@ -1,4 +1,4 @@
-import { isObject } from '../../../../shared/invalid-request.ts';
+import { isObject } from '../../../../shared/faults/invalid-request.ts';
 
 /** The parameter of the function that stands for a custom tool. */
 const inputParameter = 'input';

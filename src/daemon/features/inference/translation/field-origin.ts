@@ -1,4 +1,4 @@
-import { isObject, type Json } from '../../../../shared/invalid-request.ts';
+import { isObject, type Json } from '../../../../shared/faults/invalid-request.ts';
 import type { Inference, InputItem, ReasoningOrigin, Tool, Wire } from '../../upstreams/neutral.ts';
 import { UpstreamFailure } from '../../upstreams/upstream.ts';
 import { parseMessages } from '../formats/chat-completions/parse.ts';

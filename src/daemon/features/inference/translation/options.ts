@@ -1,5 +1,5 @@
-import { asksForNothing } from '../../../../shared/asks-for-nothing.ts';
-import { isObject, type JsonObject as Json } from '../../../../shared/json-object.ts';
+import { asksForNothing } from '../../../../shared/formats/asks-for-nothing.ts';
+import { isObject, type JsonObject as Json } from '../../../../shared/json/json-object.ts';
 import type { Inference, Sampling, Wire } from '../../upstreams/neutral.ts';
 import type { Dropped } from '../../upstreams/upstream.ts';
 

@@ -1,4 +1,4 @@
-import { isObject, type JsonObject as Json } from '../../../../shared/json-object.ts';
+import { isObject, type JsonObject as Json } from '../../../../shared/json/json-object.ts';
 import type { Wire } from '../../upstreams/neutral.ts';
 import {
   type Adjustment,

@@ -1,4 +1,4 @@
-import type { JsonObject as Json } from '../../../../shared/json-object.ts';
+import type { JsonObject as Json } from '../../../../shared/json/json-object.ts';
 import type { Inference, OutputFormat, Wire } from '../../upstreams/neutral.ts';
 import type { Dropped, ModelAbilities } from '../../upstreams/upstream.ts';
 import { type Reduced, type TuningOption, withoutOption } from './options.ts';

@@ -2,8 +2,8 @@ import { type Static, Type } from 'typebox';
 import type { ResponseResource } from '../../../../shared/contract/response-resource.ts';
 import { CreateResponseBody, createResponse } from '../../../../shared/contract/responses.ts';
 import { ServiceMember } from '../../../../shared/contract/service-member.ts';
-import { responseText } from '../../../../shared/response-text.ts';
-import { type SseEvent, SseReader } from '../../../../shared/sse.ts';
+import { responseText } from '../../../../shared/formats/response-text.ts';
+import { type SseEvent, SseReader } from '../../../../shared/http/sse.ts';
 import { type ToolAnswer, type ToolContext, tool } from '../tool.ts';
 
 const { model, instructions, previous_response_id, max_output_tokens, temperature, store } =

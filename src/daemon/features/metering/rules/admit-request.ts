@@ -1,5 +1,5 @@
 import type { ErrorCode } from '../../../../shared/errors.ts';
-import type { NanoUsd } from '../../../../shared/money.ts';
+import type { NanoUsd } from '../../../../shared/money/money.ts';
 import type { BudgetRule, SpendSubject } from './budget-rule.ts';
 import type { AgentTotals, FreeAllowance } from './free-tier.ts';
 import type { LimitedKey, Shortage } from './limit-rules.ts';

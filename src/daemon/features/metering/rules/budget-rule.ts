@@ -1,5 +1,5 @@
-import type { NanoUsd } from '../../../../shared/money.ts';
-import type { SpendPeriod } from '../../../../shared/spend-periods.ts';
+import type { NanoUsd } from '../../../../shared/money/money.ts';
+import type { SpendPeriod } from '../../../../shared/money/spend-periods.ts';
 
 /** Whose calls a budget counts. Of a tag it is `team=search`; of a workspace there is no value. */
 export interface BudgetScope {

@@ -1,6 +1,6 @@
-import { isDecisionPath } from '../../../../shared/decision-paths.ts';
+import { isDecisionPath } from '../../../../shared/constants/decision-paths.ts';
 import type { ErrorCode } from '../../../../shared/errors.ts';
-import { type NanoUsd, parseUsd } from '../../../../shared/money.ts';
+import { type NanoUsd, parseUsd } from '../../../../shared/money/money.ts';
 
 /** The finished calls of an agent on one UTC day. */
 export interface AgentDay {

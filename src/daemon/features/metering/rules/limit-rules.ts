@@ -1,4 +1,4 @@
-import type { NanoUsd } from '../../../../shared/money.ts';
+import type { NanoUsd } from '../../../../shared/money/money.ts';
 import type { KeyLimits } from '../../../base/handler.ts';
 import type { BudgetRule } from './budget-rule.ts';
 import type { RateWindow } from './rate-window.ts';

@@ -1,5 +1,5 @@
-import type { NanoUsd } from '../../../../shared/money.ts';
-import { utcDay } from '../../../../shared/time.ts';
+import type { NanoUsd } from '../../../../shared/money/money.ts';
+import { utcDay } from '../../../../shared/time/time.ts';
 import type { KeyLimits } from '../../../base/handler.ts';
 import type { Spend } from '../store.ts';
 import { RateWindow } from './rate-window.ts';

@@ -1,11 +1,11 @@
-import type { NanoUsd } from '../../../../shared/money.ts';
+import type { NanoUsd } from '../../../../shared/money/money.ts';
 import {
   noSpend,
   type PeriodSpend,
   type SpendPeriod,
   spendPeriods,
   startOfPeriod,
-} from '../../../../shared/spend-periods.ts';
+} from '../../../../shared/money/spend-periods.ts';
 
 const dayMs = 86_400_000;
 

@@ -6,8 +6,8 @@ import {
   exportTraces,
 } from '../../../../shared/contract/traces-export.ts';
 import { ApiError } from '../../../../shared/errors.ts';
-import { inputFault } from '../../../../shared/input-faults.ts';
-import { notFound } from '../../../../shared/not-found.ts';
+import { inputFault } from '../../../../shared/faults/input-faults.ts';
+import { notFound } from '../../../../shared/faults/not-found.ts';
 import { type Handler, implement, type KeyOrLogin, keyOrLogin, StreamReply } from '../../../base/handler.ts';
 import type { World } from '../../../base/world.ts';
 import type { UsageRecord } from '../../metering/index.ts';

@@ -1,6 +1,6 @@
 import type { TraceView } from '../../../../shared/contract/traces.ts';
 import type { ExportContent } from '../../../../shared/contract/traces-export.ts';
-import { isoTime } from '../../../../shared/time.ts';
+import { isoTime } from '../../../../shared/time/time.ts';
 import { type ExportedCall, type ExportedText, type ExportWriter, headersOf } from './exported-call.ts';
 
 export interface HarOptions {

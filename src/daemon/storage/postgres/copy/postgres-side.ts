@@ -1,5 +1,5 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-import { withoutPassword } from '../../../../shared/database-url.ts';
+import { withoutPassword } from '../../../../shared/storage/database-url.ts';
 import { UnfinishedCopy } from '../../sqlite/engine/errors.ts';
 import { Reader } from '../../sqlite/engine/reader.ts';
 import type { LongReads } from '../../sqlite/long-reads.ts';

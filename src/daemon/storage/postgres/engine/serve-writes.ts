@@ -1,7 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { MessagePort } from 'node:worker_threads';
-import { messageOf } from '../../../../shared/message-of.ts';
-import { whenAborted } from '../../../../shared/when-aborted.ts';
+import { whenAborted } from '../../../../shared/async/when-aborted.ts';
+import { messageOf } from '../../../../shared/faults/message-of.ts';
 import type { Renewal } from '../../../features/daemons/members.ts';
 import { watchMainThread } from '../../../worker-threads/watch-main-thread.ts';
 import type { Connection } from '../../sqlite/engine/connection.ts';

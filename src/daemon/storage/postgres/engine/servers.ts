@@ -1,5 +1,5 @@
 import pg from 'pg';
-import { serverAddresses } from '../../../../shared/database-url.ts';
+import { serverAddresses } from '../../../../shared/storage/database-url.ts';
 import { connectionLost, isConnectionLost, PostgresError } from './errors.ts';
 import type { ServerFailure } from './messages.ts';
 import type { WireConnection } from './wire-queries.ts';

@@ -14,7 +14,7 @@ import {
 import { join } from 'node:path';
 import Database from 'better-sqlite3';
 import { contentFile } from '../../../../shared/folders.ts';
-import { isoTime } from '../../../../shared/time.ts';
+import { isoTime } from '../../../../shared/time/time.ts';
 import type { Connection } from '../engine/connection.ts';
 import { checkHeader, fsyncPath } from '../engine/database-file.ts';
 import { BackupUnusable, DataNeedsRepair, isDamage } from '../engine/errors.ts';

@@ -1,8 +1,8 @@
 import { existsSync, mkdirSync } from 'node:fs';
 import { join } from 'node:path';
+import { whenAborted } from '../../../../shared/async/when-aborted.ts';
 import { contentFile } from '../../../../shared/folders.ts';
-import { isoTime } from '../../../../shared/time.ts';
-import { whenAborted } from '../../../../shared/when-aborted.ts';
+import { isoTime } from '../../../../shared/time/time.ts';
 import type { BackupStore } from '../../../features/backups/backup-store.ts';
 import type { Reader } from '../engine/reader.ts';
 import { removePartial } from './back-up.ts';

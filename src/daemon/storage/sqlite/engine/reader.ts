@@ -1,6 +1,6 @@
 import type { Worker } from 'node:worker_threads';
+import { TransientMap } from '../../../../shared/async/transient.ts';
 import { ApiError } from '../../../../shared/errors.ts';
-import { TransientMap } from '../../../../shared/transient.ts';
 import { exitWaiter } from '../../../worker-threads/exit-waiter.ts';
 import { ThreadLink } from '../../../worker-threads/thread-link.ts';
 

@@ -1,6 +1,6 @@
 import type { MessagePort } from 'node:worker_threads';
 import { ApiError } from '../../../../shared/errors.ts';
-import { messageOf } from '../../../../shared/message-of.ts';
+import { messageOf } from '../../../../shared/faults/message-of.ts';
 import { ThreadLink } from '../../../worker-threads/thread-link.ts';
 import { isDamage } from './errors.ts';
 import type { FromReader, Reads, ToReader } from './reader.ts';

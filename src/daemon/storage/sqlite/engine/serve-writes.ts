@@ -1,5 +1,5 @@
 import { type MessagePort, receiveMessageOnPort } from 'node:worker_threads';
-import { messageOf } from '../../../../shared/message-of.ts';
+import { messageOf } from '../../../../shared/faults/message-of.ts';
 import type { Renewal } from '../../../features/daemons/members.ts';
 import { type MainThreadWatch, watchMainThread } from '../../../worker-threads/watch-main-thread.ts';
 import { CommitCount } from './commit-count.ts';

@@ -1,4 +1,4 @@
-import { messageOf } from '../../../../shared/message-of.ts';
+import { messageOf } from '../../../../shared/faults/message-of.ts';
 import type { CommitCount } from './commit-count.ts';
 import type { Connection } from './connection.ts';
 import { isDamage, sqliteCode } from './errors.ts';

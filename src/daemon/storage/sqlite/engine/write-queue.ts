@@ -1,5 +1,5 @@
-import { messageOf } from '../../../../shared/message-of.ts';
-import { TransientMap } from '../../../../shared/transient.ts';
+import { TransientMap } from '../../../../shared/async/transient.ts';
+import { messageOf } from '../../../../shared/faults/message-of.ts';
 import type { BatchResult, Operation } from './write-batch.ts';
 import { batchError, operationError } from './write-errors.ts';
 

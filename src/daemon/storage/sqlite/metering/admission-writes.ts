@@ -1,4 +1,4 @@
-import { utcDay } from '../../../../shared/time.ts';
+import { utcDay } from '../../../../shared/time/time.ts';
 import type { AdmitAnswer, AgentRequest } from '../../../features/metering/rules/admit-request.ts';
 import { agentCallKind, freeShare, isDayUsed } from '../../../features/metering/rules/free-tier.ts';
 import { affordableUnder, exceededRate } from '../../../features/metering/rules/limit-rules.ts';

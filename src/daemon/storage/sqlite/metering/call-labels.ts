@@ -1,4 +1,4 @@
-import { type CallLabels, noLabels } from '../../../../shared/call-labels.ts';
+import { type CallLabels, noLabels } from '../../../../shared/constants/call-labels.ts';
 
 /** The labels of a running call as a JSON array, in the order of its columns in `calls`; null if it has none. */
 export function labelsText(labels: CallLabels): string | null {

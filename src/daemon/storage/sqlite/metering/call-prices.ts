@@ -1,4 +1,4 @@
-import type { MediaPrices, TokenPrices, ToolFees } from '../../../../shared/money.ts';
+import type { MediaPrices, TokenPrices, ToolFees } from '../../../../shared/money/money.ts';
 
 /** Prices as JSON, which many calls share: `[input, cachedInput, cacheWrite, output, media?, fees?]`. */
 type PricesRow = [

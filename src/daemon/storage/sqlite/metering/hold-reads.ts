@@ -1,5 +1,5 @@
-import { isDecisionPath } from '../../../../shared/decision-paths.ts';
-import { parseTime } from '../../../../shared/time.ts';
+import { isDecisionPath } from '../../../../shared/constants/decision-paths.ts';
+import { parseTime } from '../../../../shared/time/time.ts';
 import type { SpendSubject } from '../../../features/metering/rules/budget-rule.ts';
 import type { AgentTotals, PoolTotals } from '../../../features/metering/rules/free-tier.ts';
 import type { Connection } from '../engine/connection.ts';

@@ -1,4 +1,4 @@
-import { utcDay } from '../../../../shared/time.ts';
+import { utcDay } from '../../../../shared/time/time.ts';
 import type { KeyFacts, LedgerStore } from '../../../features/metering/ledger-store.ts';
 import type { Spend } from '../../../features/metering/store.ts';
 import type { Connection } from '../engine/connection.ts';

@@ -1,4 +1,4 @@
-import { noLabels } from '../../../../shared/call-labels.ts';
+import { noLabels } from '../../../../shared/constants/call-labels.ts';
 import type { SlotAnswer } from '../../../features/idempotency/store.ts';
 import type { AdmissionStore } from '../../../features/metering/admission-store.ts';
 import type { CallStatus, LeftHold, MeteringStore, UsageRecord } from '../../../features/metering/store.ts';

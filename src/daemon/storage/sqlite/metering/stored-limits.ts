@@ -1,5 +1,5 @@
-import { type PeriodSpend, spendPeriods, startOfPeriod } from '../../../../shared/spend-periods.ts';
-import { utcDay } from '../../../../shared/time.ts';
+import { type PeriodSpend, spendPeriods, startOfPeriod } from '../../../../shared/money/spend-periods.ts';
+import { utcDay } from '../../../../shared/time/time.ts';
 import type { WatchedTotal } from '../../../features/metering/admission-store.ts';
 import type { SpendSubject } from '../../../features/metering/rules/budget-rule.ts';
 import type { AgentTotals, PoolTotals } from '../../../features/metering/rules/free-tier.ts';

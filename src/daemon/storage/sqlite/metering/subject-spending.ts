@@ -1,4 +1,4 @@
-import { type PeriodSpend, startOfPeriod } from '../../../../shared/spend-periods.ts';
+import { type PeriodSpend, startOfPeriod } from '../../../../shared/money/spend-periods.ts';
 import type { LedgerStore } from '../../../features/metering/ledger-store.ts';
 import type { SpendSubject } from '../../../features/metering/rules/budget-rule.ts';
 import type { Connection } from '../engine/connection.ts';

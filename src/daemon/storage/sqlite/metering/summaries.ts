@@ -1,5 +1,5 @@
-import { utcDay } from '../../../../shared/time.ts';
-import { bucketsOf, localDay } from '../../../../shared/time-zones.ts';
+import { utcDay } from '../../../../shared/time/time.ts';
+import { bucketsOf, localDay } from '../../../../shared/time/time-zones.ts';
 import type {
   Series,
   SeriesFilter,

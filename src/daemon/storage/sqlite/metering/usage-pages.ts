@@ -1,4 +1,4 @@
-import { startOfLocalDay } from '../../../../shared/time-zones.ts';
+import { startOfLocalDay } from '../../../../shared/time/time-zones.ts';
 import type {
   CallStatus,
   UsageFilter,

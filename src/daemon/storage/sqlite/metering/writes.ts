@@ -1,5 +1,5 @@
-import { isDecisionPath } from '../../../../shared/decision-paths.ts';
-import { utcDay } from '../../../../shared/time.ts';
+import { isDecisionPath } from '../../../../shared/constants/decision-paths.ts';
+import { utcDay } from '../../../../shared/time/time.ts';
 import type { Settlement } from '../../../features/metering/store.ts';
 import type { Refusal, SetBack } from '../../passed-time.ts';
 import { ownDaemon } from '../daemons/own-daemon.ts';

@@ -1,4 +1,4 @@
-import { formatUsd } from '../../../../shared/money.ts';
+import { formatUsd } from '../../../../shared/money/money.ts';
 import type { Challenge, ChallengesStore, Redemption } from '../../../features/payment-required/store.ts';
 import type { Connection } from '../engine/connection.ts';
 import { and, asc, eq, inArray, isNull, lt, ne, type Orm } from '../engine/orm.ts';

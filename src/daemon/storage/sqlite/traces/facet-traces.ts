@@ -1,4 +1,4 @@
-import { isLike } from '../../../../shared/text/query.ts';
+import { isLike } from '../../../../shared/calls/query.ts';
 import type {
   Facet,
   FacetField,

@@ -1,4 +1,4 @@
-import type { LightningNetwork } from '../../../../shared/wallet-backends.ts';
+import type { LightningNetwork } from '../../../../shared/payments/wallet-backends.ts';
 import type { InvoiceRecord, PaymentRecord } from '../../../features/wallet/store.ts';
 import { columnsOf, integer, primaryKey, sql, sqliteTable, text } from '../engine/orm.ts';
 

@@ -1,4 +1,4 @@
-import type { CaptureLevel } from '../../../../shared/capture-levels.ts';
+import type { CaptureLevel } from '../../../../shared/constants/capture-levels.ts';
 import type { LoginKind, WorkspaceRole } from '../../../features/workspaces/store.ts';
 import { integer, primaryKey, sqliteTable, text } from '../engine/orm.ts';
 

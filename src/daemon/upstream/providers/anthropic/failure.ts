@@ -1,4 +1,4 @@
-import { ownValue } from '../../../../shared/json-object.ts';
+import { ownValue } from '../../../../shared/json/json-object.ts';
 import type { UpstreamFailure, UpstreamFailureKind } from '../../../features/upstreams/upstream.ts';
 import { type Json, objectOf, parseObject, textOf } from '../../json.ts';
 import { isHtmlRefusal } from '../../response-body.ts';

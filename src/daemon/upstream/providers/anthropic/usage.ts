@@ -1,4 +1,4 @@
-import type { Tokens } from '../../../../shared/money.ts';
+import type { Tokens } from '../../../../shared/money/money.ts';
 import { areCounts, countOf, type Json, objectOf, objectsOf } from '../../json.ts';
 
 /** The tokens of a prompt, as they are known before the answer. */

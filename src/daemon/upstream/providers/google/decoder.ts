@@ -1,5 +1,5 @@
-import type { MediaTokens, Tokens } from '../../../../shared/money.ts';
-import { pictureItem } from '../../../../shared/pictures.ts';
+import { pictureItem } from '../../../../shared/formats/pictures.ts';
+import type { MediaTokens, Tokens } from '../../../../shared/money/money.ts';
 import type { Batch, InferenceEvent, StartedItem } from '../../../features/upstreams/neutral.ts';
 import { UpstreamFailure } from '../../../features/upstreams/upstream.ts';
 import type { Decoder } from '../../adapter.ts';

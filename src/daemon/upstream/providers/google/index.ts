@@ -1,4 +1,4 @@
-import { pictureIn } from '../../../../shared/pictures.ts';
+import { pictureIn } from '../../../../shared/formats/pictures.ts';
 import type { ModelKind } from '../../../features/catalog/index.ts';
 import type { Adapter, ProviderApi, ProviderSettings } from '../../adapter.ts';
 import { droppedMembers, type Sent } from '../../dropped-members.ts';

@@ -1,5 +1,5 @@
-import { ownValue } from '../../../../shared/json-object.ts';
-import { pictureIn } from '../../../../shared/pictures.ts';
+import { pictureIn } from '../../../../shared/formats/pictures.ts';
+import { ownValue } from '../../../../shared/json/json-object.ts';
 import type { Inference, InputItem, ReasoningItem } from '../../../features/upstreams/neutral.ts';
 import type { UpstreamCall } from '../../../features/upstreams/upstream.ts';
 import type { Json } from '../../json.ts';

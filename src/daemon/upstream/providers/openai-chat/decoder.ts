@@ -1,5 +1,5 @@
-import type { Tokens } from '../../../../shared/money.ts';
-import { pictureInChat, pictureItem } from '../../../../shared/pictures.ts';
+import { pictureInChat, pictureItem } from '../../../../shared/formats/pictures.ts';
+import type { Tokens } from '../../../../shared/money/money.ts';
 import type { Batch, InferenceEvent } from '../../../features/upstreams/neutral.ts';
 import { UpstreamFailure } from '../../../features/upstreams/upstream.ts';
 import { isObject, type Json } from '../../json.ts';

@@ -1,4 +1,4 @@
-import type { MediaTokens, Tokens } from '../../../../shared/money.ts';
+import type { MediaTokens, Tokens } from '../../../../shared/money/money.ts';
 import type { Json } from '../../json.ts';
 import { areCounts, isObject, listOf, objectOf } from '../../json.ts';
 

@@ -1,4 +1,4 @@
-import type { Tokens, ToolUses } from '../../../../shared/money.ts';
+import type { Tokens, ToolUses } from '../../../../shared/money/money.ts';
 import { UpstreamFailure } from '../../../features/upstreams/upstream.ts';
 import type { Adapter } from '../../adapter.ts';
 import { areCounts, countOf, isObject, type Json, objectOf } from '../../json.ts';

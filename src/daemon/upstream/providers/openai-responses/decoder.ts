@@ -1,4 +1,4 @@
-import { providerMembers } from '../../../../shared/response-members.ts';
+import { providerMembers } from '../../../../shared/formats/response-members.ts';
 import type { Batch, InferenceEvent } from '../../../features/upstreams/neutral.ts';
 import { UpstreamFailure } from '../../../features/upstreams/upstream.ts';
 import { isObject, type Json, objectOf } from '../../json.ts';

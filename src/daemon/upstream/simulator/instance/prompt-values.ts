@@ -1,4 +1,4 @@
-import { trimEnd } from '../../../../shared/trim-text.ts';
+import { trimEnd } from '../../../../shared/text/trim-text.ts';
 
 /** Only the start of a long prompt is searched. */
 const searchedCharsMax = 4000;

@@ -1,4 +1,4 @@
-import { ownValue } from '../../../../shared/json-object.ts';
+import { ownValue } from '../../../../shared/json/json-object.ts';
 import type { GeneratorState, SchemaPosition } from './generator-state.ts';
 import { numberOr, type Schema, Unsatisfiable } from './merge-schemas.ts';
 import { textForPattern } from './pattern-text.ts';

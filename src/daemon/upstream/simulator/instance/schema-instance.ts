@@ -1,4 +1,4 @@
-import { decodePercent } from '../../../../shared/decode-percent.ts';
+import { decodePercent } from '../../../../shared/text/decode-percent.ts';
 import { arrayInstance, objectInstance } from './composite-instance.ts';
 import { type GeneratorState, type SchemaPosition, TooLarge } from './generator-state.ts';
 import { mergeSchemas, type Schema, Unsatisfiable } from './merge-schemas.ts';

@@ -1,4 +1,4 @@
-import { messageOf } from '../../../../shared/message-of.ts';
+import { messageOf } from '../../../../shared/faults/message-of.ts';
 import { readYaml, type YamlFault } from '../../../yaml/read-yaml.ts';
 import { type SchemaFault, schemaFaults } from '../../../yaml/schema-faults.ts';
 import { type ReplyFile, ScriptFile, type SimulatorScript, type WhenFile } from './script-file.ts';

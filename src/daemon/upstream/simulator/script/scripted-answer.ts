@@ -1,4 +1,4 @@
-import type { Tokens } from '../../../../shared/money.ts';
+import type { Tokens } from '../../../../shared/money/money.ts';
 import { UpstreamFailure, type UpstreamFailureKind } from '../../../features/upstreams/upstream.ts';
 import type { Content, Pace, PlannedCall, PlannedFailure, SimulatedAnswer } from '../answer.ts';
 import type { Conversation } from '../conversation.ts';

@@ -1,6 +1,6 @@
-import { costParts } from '../../../../shared/call-cost.ts';
+import { costParts } from '../../../../shared/calls/call-cost.ts';
 import type { TraceView } from '../../../../shared/contract/traces.ts';
-import { groupDigits } from '../../../../shared/group-digits.ts';
+import { groupDigits } from '../../../../shared/text/group-digits.ts';
 import { Amount } from '../../../parts/amount.tsx';
 import { usdText } from '../../../parts/format.ts';
 import { number, TableHead } from '../../../parts/table-head.tsx';

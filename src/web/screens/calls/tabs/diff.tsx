@@ -1,7 +1,7 @@
 import { useSignal } from '@preact/signals';
 import { useEffect } from 'preact/hooks';
 import type { TraceView } from '../../../../shared/contract/traces.ts';
-import { inWords } from '../../../../shared/in-words.ts';
+import { inWords } from '../../../../shared/text/in-words.ts';
 import { hrefOf, route, setQuery } from '../../../data/route.ts';
 import { Comparison } from '../../../parts/comparison.tsx';
 import { ProblemBox } from '../../../parts/problem.tsx';

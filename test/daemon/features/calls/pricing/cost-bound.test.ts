@@ -8,8 +8,8 @@ import {
 } from '../../../../../src/daemon/features/calls/pricing/cost-bound.ts';
 import type { Offer } from '../../../../../src/daemon/features/catalog/index.ts';
 import type { ContentPart, Inference } from '../../../../../src/daemon/features/upstreams/neutral.ts';
-import { nanoFromDecimal } from '../../../../../src/shared/exact-price.ts';
-import { costOf, type Prices } from '../../../../../src/shared/money.ts';
+import { nanoFromDecimal } from '../../../../../src/shared/money/exact-price.ts';
+import { costOf, type Prices } from '../../../../../src/shared/money/money.ts';
 import { inferenceOf } from '../../../../support/inference.ts';
 import { offerOf, routeOf } from '../../../../support/routing.ts';
 

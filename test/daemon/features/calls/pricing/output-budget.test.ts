@@ -7,7 +7,7 @@ import {
 } from '../../../../../src/daemon/features/calls/pricing/output-budget.ts';
 import type { Offer } from '../../../../../src/daemon/features/catalog/index.ts';
 import type { Inference } from '../../../../../src/daemon/features/upstreams/neutral.ts';
-import { costOf, outputTokensPaidBy, type Prices } from '../../../../../src/shared/money.ts';
+import { costOf, outputTokensPaidBy, type Prices } from '../../../../../src/shared/money/money.ts';
 import { inferenceOf } from '../../../../support/inference.ts';
 import { offerOf, routeOf } from '../../../../support/routing.ts';
 

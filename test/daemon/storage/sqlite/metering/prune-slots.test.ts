@@ -11,7 +11,7 @@ import { settlementRow } from '../../../../../src/daemon/storage/sqlite/metering
 import { verifyLedger } from '../../../../../src/daemon/storage/sqlite/metering/verify-ledger.ts';
 import { meteringWrites } from '../../../../../src/daemon/storage/sqlite/metering/writes.ts';
 import { prepareDatabase } from '../../../../../src/daemon/storage/sqlite/prepare-database.ts';
-import { noLabels } from '../../../../../src/shared/call-labels.ts';
+import { noLabels } from '../../../../../src/shared/constants/call-labels.ts';
 import { aSettlement, dayMs, morning } from '../../../../storage/records.ts';
 import { openTemporarily, recordingLog } from '../temporary.ts';
 

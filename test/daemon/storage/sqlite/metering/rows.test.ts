@@ -9,7 +9,7 @@ import {
   progressFormat,
   settlementRow,
 } from '../../../../../src/daemon/storage/sqlite/metering/rows.ts';
-import { noLabels } from '../../../../../src/shared/call-labels.ts';
+import { noLabels } from '../../../../../src/shared/constants/call-labels.ts';
 import { aHold, aSettlement, tokens } from '../../../../storage/records.ts';
 
 const trace: CallTrace = {

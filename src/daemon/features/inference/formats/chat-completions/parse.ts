@@ -7,8 +7,8 @@ import {
   optionalText,
   requiredText,
   unsupportedPart,
-} from '../../../../../shared/invalid-request.ts';
-import { pictureInChat, pictureItem } from '../../../../../shared/pictures.ts';
+} from '../../../../../shared/faults/invalid-request.ts';
+import { pictureInChat, pictureItem } from '../../../../../shared/formats/pictures.ts';
 import { looksSealed } from '../../../calls/index.ts';
 import type {
   CacheMark,

@@ -1,7 +1,7 @@
 import type { ServiceAnswer } from '../../../../../shared/contract/service-member.ts';
-import { isObject, type Json } from '../../../../../shared/invalid-request.ts';
-import type { Tokens } from '../../../../../shared/money.ts';
-import { chatPicture } from '../../../../../shared/pictures.ts';
+import { isObject, type Json } from '../../../../../shared/faults/invalid-request.ts';
+import { chatPicture } from '../../../../../shared/formats/pictures.ts';
+import type { Tokens } from '../../../../../shared/money/money.ts';
 import { type Output, pictureOf, type Settled } from '../../../calls/index.ts';
 import type { ContentPart, FinishReason, InputItem, ToolName } from '../../../upstreams/neutral.ts';
 import { sealedFormat } from './parse.ts';

@@ -1,6 +1,6 @@
-import { isObject, type Json } from '../../../../../shared/invalid-request.ts';
-import { chatPicture } from '../../../../../shared/pictures.ts';
-import { sseDone, sseEvent } from '../../../../../shared/sse.ts';
+import { isObject, type Json } from '../../../../../shared/faults/invalid-request.ts';
+import { chatPicture } from '../../../../../shared/formats/pictures.ts';
+import { sseDone, sseEvent } from '../../../../../shared/http/sse.ts';
 import {
   type Output,
   pictureOf,

@@ -7,7 +7,7 @@ import {
   optionalFlag,
   optionalText,
   requiredText,
-} from '../../../../../shared/invalid-request.ts';
+} from '../../../../../shared/faults/invalid-request.ts';
 import { looksSealed } from '../../../calls/index.ts';
 import type {
   ContentPart,

@@ -1,4 +1,4 @@
-import { ifValid, invalid, isObject, type Json } from '../../../../../shared/invalid-request.ts';
+import { ifValid, invalid, isObject, type Json } from '../../../../../shared/faults/invalid-request.ts';
 import type { OtherFormats, Tool } from '../../../upstreams/neutral.ts';
 import { parseFunction } from '../responses/parse.ts';
 

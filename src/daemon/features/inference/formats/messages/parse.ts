@@ -1,6 +1,6 @@
 import type { CountMessageTokensBody, CreateMessageBody } from '../../../../../shared/contract/messages.ts';
 import { ApiError } from '../../../../../shared/errors.ts';
-import { invalid, isObject, requiredText } from '../../../../../shared/invalid-request.ts';
+import { invalid, isObject, requiredText } from '../../../../../shared/faults/invalid-request.ts';
 import { withoutBillingLine } from '../../../../../shared/text/billing-line.ts';
 import {
   elsewhereOf,

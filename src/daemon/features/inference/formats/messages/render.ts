@@ -1,6 +1,6 @@
+import { isObject, type Json } from '../../../../../shared/faults/invalid-request.ts';
 import type { MakeId } from '../../../../../shared/ids.ts';
-import { isObject, type Json } from '../../../../../shared/invalid-request.ts';
-import type { Tokens } from '../../../../../shared/money.ts';
+import type { Tokens } from '../../../../../shared/money/money.ts';
 import type { Output, OutputItem, Settled, StartedFailure } from '../../../calls/index.ts';
 import type { FinishReason, InputItem } from '../../../upstreams/neutral.ts';
 import { unsigned } from './parse-messages.ts';

@@ -1,7 +1,7 @@
 import { messagePing } from '../../../../../shared/contract/messages.ts';
-import { isObject, type Json } from '../../../../../shared/invalid-request.ts';
-import type { Tokens } from '../../../../../shared/money.ts';
-import { sseEvent } from '../../../../../shared/sse.ts';
+import { isObject, type Json } from '../../../../../shared/faults/invalid-request.ts';
+import { sseEvent } from '../../../../../shared/http/sse.ts';
+import type { Tokens } from '../../../../../shared/money/money.ts';
 import type { Output, Settled, StartedFailure, StreamRenderer } from '../../../calls/index.ts';
 import type { Batch, InferenceEvent, StartedItem } from '../../../upstreams/neutral.ts';
 import { unsigned } from './parse-messages.ts';

@@ -1,7 +1,7 @@
 import type { CountMessageTokensBody } from '../../../../../shared/contract/messages.ts';
 import { ApiError } from '../../../../../shared/errors.ts';
-import { invalid, isObject, type Json } from '../../../../../shared/invalid-request.ts';
-import { quoted } from '../../../../../shared/not-found.ts';
+import { invalid, isObject, type Json } from '../../../../../shared/faults/invalid-request.ts';
+import { quoted } from '../../../../../shared/faults/not-found.ts';
 import type { Inference } from '../../../upstreams/neutral.ts';
 
 /** A body whose shape was checked. Requests that only count tokens have no limit. */

@@ -1,4 +1,4 @@
-import { ifValid, isObject, type Json } from '../../../../../shared/invalid-request.ts';
+import { ifValid, isObject, type Json } from '../../../../../shared/faults/invalid-request.ts';
 import type { ContentPart, InputItem, OtherFormats, Tool } from '../../../upstreams/neutral.ts';
 import { namespaceDescriptions, parseTools, searchToolName } from './parse.ts';
 

@@ -1,4 +1,4 @@
-import { isObject, type Json } from '../../../../../shared/invalid-request.ts';
+import { isObject, type Json } from '../../../../../shared/faults/invalid-request.ts';
 import type { RawFrame } from '../../../upstreams/neutral.ts';
 
 /** An item that has started and not ended. */

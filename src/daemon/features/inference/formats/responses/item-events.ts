@@ -1,5 +1,5 @@
-import type { Json } from '../../../../../shared/invalid-request.ts';
-import { sseEvent } from '../../../../../shared/sse.ts';
+import type { Json } from '../../../../../shared/faults/invalid-request.ts';
+import { sseEvent } from '../../../../../shared/http/sse.ts';
 import type { Output, OutputItem } from '../../../calls/index.ts';
 import type { InferenceEvent } from '../../../upstreams/neutral.ts';
 import { showItem, showPart } from './render.ts';

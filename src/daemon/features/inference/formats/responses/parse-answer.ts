@@ -1,5 +1,5 @@
-import { isObject, type Json } from '../../../../../shared/invalid-request.ts';
-import { providerMembers } from '../../../../../shared/response-members.ts';
+import { isObject, type Json } from '../../../../../shared/faults/invalid-request.ts';
+import { providerMembers } from '../../../../../shared/formats/response-members.ts';
 import type { AnsweredCall } from '../../../calls/index.ts';
 import type { InferenceEvent } from '../../../upstreams/neutral.ts';
 

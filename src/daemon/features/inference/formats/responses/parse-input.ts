@@ -7,9 +7,9 @@ import {
   optionalText,
   requiredText,
   unsupportedPart,
-} from '../../../../../shared/invalid-request.ts';
-import { haveTooManyContainers, requestShape } from '../../../../../shared/json-shape.ts';
-import { quoted } from '../../../../../shared/not-found.ts';
+} from '../../../../../shared/faults/invalid-request.ts';
+import { quoted } from '../../../../../shared/faults/not-found.ts';
+import { haveTooManyContainers, requestShape } from '../../../../../shared/json/json-shape.ts';
 import { looksLikeSummary, looksSealed } from '../../../calls/index.ts';
 import {
   type ContentPart,

@@ -6,8 +6,8 @@ import {
   optionalFlag,
   optionalText,
   requiredText,
-} from '../../../../../shared/invalid-request.ts';
-import { quoted } from '../../../../../shared/not-found.ts';
+} from '../../../../../shared/faults/invalid-request.ts';
+import { quoted } from '../../../../../shared/faults/not-found.ts';
 import {
   elsewhereOf,
   type Inference,

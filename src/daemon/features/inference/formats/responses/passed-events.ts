@@ -1,5 +1,5 @@
-import { isObject, type Json } from '../../../../../shared/invalid-request.ts';
-import { sseEvent } from '../../../../../shared/sse.ts';
+import { isObject, type Json } from '../../../../../shared/faults/invalid-request.ts';
+import { sseEvent } from '../../../../../shared/http/sse.ts';
 import type { Output } from '../../../calls/index.ts';
 import type { RawFrame } from '../../../upstreams/neutral.ts';
 import { membersBefore } from '../members-before.ts';

@@ -1,10 +1,10 @@
 import type { CreateResponseBody } from '../../../../../shared/contract/responses.ts';
 import type { ServiceAnswer } from '../../../../../shared/contract/service-member.ts';
-import { parseExactly } from '../../../../../shared/exact-json.ts';
-import { isObject, type Json } from '../../../../../shared/invalid-request.ts';
+import { isObject, type Json } from '../../../../../shared/faults/invalid-request.ts';
+import { parseExactly } from '../../../../../shared/json/exact-json.ts';
 import { shownTool } from '../../../../../shared/masking/mask-json.ts';
-import type { Tokens } from '../../../../../shared/money.ts';
-import { unixSeconds } from '../../../../../shared/time.ts';
+import type { Tokens } from '../../../../../shared/money/money.ts';
+import { unixSeconds } from '../../../../../shared/time/time.ts';
 import type { Output, OutputItem, OutputPart, Settled } from '../../../calls/index.ts';
 import type { ContentPart, InputItem, ReasoningOrigin, ToolName } from '../../../upstreams/neutral.ts';
 

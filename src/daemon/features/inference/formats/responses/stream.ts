@@ -1,5 +1,5 @@
-import type { Json } from '../../../../../shared/invalid-request.ts';
-import { sseDone } from '../../../../../shared/sse.ts';
+import type { Json } from '../../../../../shared/faults/invalid-request.ts';
+import { sseDone } from '../../../../../shared/http/sse.ts';
 import type { Answering, Output, Settled, StartedFailure, StreamRenderer } from '../../../calls/index.ts';
 import type { Batch } from '../../../upstreams/neutral.ts';
 import { FrameOrder } from './frame-order.ts';

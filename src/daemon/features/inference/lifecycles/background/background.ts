@@ -1,6 +1,6 @@
 import { ApiError } from '../../../../../shared/errors.ts';
-import { invalid, type Json } from '../../../../../shared/invalid-request.ts';
-import { notFound } from '../../../../../shared/not-found.ts';
+import { invalid, type Json } from '../../../../../shared/faults/invalid-request.ts';
+import { notFound } from '../../../../../shared/faults/not-found.ts';
 import { RelayReply, StreamReply } from '../../../../base/handler.ts';
 import { pollUntil, within } from '../../../../base/world.ts';
 import { withIds } from '../../stored/history.ts';

@@ -1,6 +1,6 @@
 import { isErrorCode } from '../../../../../shared/errors.ts';
-import { isObject, type Json } from '../../../../../shared/invalid-request.ts';
-import { sseDone } from '../../../../../shared/sse.ts';
+import { isObject, type Json } from '../../../../../shared/faults/invalid-request.ts';
+import { sseDone } from '../../../../../shared/http/sse.ts';
 import { errorType } from '../../../calls/index.ts';
 import { EventWriter } from '../../formats/responses/item-events.ts';
 import { endResource } from '../../formats/responses/render.ts';

@@ -1,4 +1,4 @@
-import { whenAborted } from '../../../../../shared/when-aborted.ts';
+import { whenAborted } from '../../../../../shared/async/when-aborted.ts';
 import type { World } from '../../../../base/world.ts';
 import { knownEvents } from '../../formats/responses/known-events.ts';
 import type { BackgroundStore, EventBatch } from './background-store.ts';

@@ -1,6 +1,6 @@
-import type { Json } from '../../../../../shared/invalid-request.ts';
-import { sseDone } from '../../../../../shared/sse.ts';
-import { whenAborted } from '../../../../../shared/when-aborted.ts';
+import { whenAborted } from '../../../../../shared/async/when-aborted.ts';
+import type { Json } from '../../../../../shared/faults/invalid-request.ts';
+import { sseDone } from '../../../../../shared/http/sse.ts';
 import type { World } from '../../../../base/world.ts';
 import type { ResponsesStore } from '../../stored/responses-store.ts';
 import type { BackgroundResponse, BackgroundStore, EventBatch } from './background-store.ts';

@@ -1,7 +1,7 @@
+import { whenAborted } from '../../../../../shared/async/when-aborted.ts';
 import { asApiError } from '../../../../../shared/errors.ts';
-import type { Json } from '../../../../../shared/invalid-request.ts';
-import { sseDone } from '../../../../../shared/sse.ts';
-import { whenAborted } from '../../../../../shared/when-aborted.ts';
+import type { Json } from '../../../../../shared/faults/invalid-request.ts';
+import { sseDone } from '../../../../../shared/http/sse.ts';
 import type { Changes } from '../../../../base/changes.ts';
 import type { StreamReply } from '../../../../base/handler.ts';
 import type { World } from '../../../../base/world.ts';

@@ -1,6 +1,6 @@
 import type { CreateResponseBody } from '../../../../../shared/contract/responses.ts';
-import { invalid, type Json } from '../../../../../shared/invalid-request.ts';
-import { unixSeconds } from '../../../../../shared/time.ts';
+import { invalid, type Json } from '../../../../../shared/faults/invalid-request.ts';
+import { unixSeconds } from '../../../../../shared/time/time.ts';
 import { RelayReply } from '../../../../base/handler.ts';
 import { type ModelCall, readLabels, wholeCall } from '../../../calls/index.ts';
 import type { InputItem, MessageItem } from '../../../upstreams/neutral.ts';

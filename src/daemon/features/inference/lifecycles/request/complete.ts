@@ -1,6 +1,6 @@
 import type { CreateChatCompletionBody } from '../../../../../shared/contract/chat-completions.ts';
-import { isObject, type Json } from '../../../../../shared/invalid-request.ts';
-import { unixSeconds } from '../../../../../shared/time.ts';
+import { isObject, type Json } from '../../../../../shared/faults/invalid-request.ts';
+import { unixSeconds } from '../../../../../shared/time/time.ts';
 import { RelayReply, type StreamReply } from '../../../../base/handler.ts';
 import {
   type AnsweredCall,

@@ -1,5 +1,5 @@
 import type { CreateMessageBody } from '../../../../../shared/contract/messages.ts';
-import { invalid, isObject, type Json } from '../../../../../shared/invalid-request.ts';
+import { invalid, isObject, type Json } from '../../../../../shared/faults/invalid-request.ts';
 import { RelayReply, type StreamReply } from '../../../../base/handler.ts';
 import {
   type AnsweredCall,

@@ -3,7 +3,7 @@ import type { CostPreview } from '../../../../../shared/contract/cost-preview.ts
 import type { CreateEmbeddingBody } from '../../../../../shared/contract/embeddings.ts';
 import type { CreateMessageBody } from '../../../../../shared/contract/messages.ts';
 import type { CreateResponseBody } from '../../../../../shared/contract/responses.ts';
-import { formatUsd } from '../../../../../shared/money.ts';
+import { formatUsd } from '../../../../../shared/money/money.ts';
 import type { Identified } from '../../../../base/handler.ts';
 import {
   capableRoutes,

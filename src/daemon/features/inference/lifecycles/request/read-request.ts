@@ -1,5 +1,5 @@
 import type { CreateResponseBody } from '../../../../../shared/contract/responses.ts';
-import { invalid, type Json } from '../../../../../shared/invalid-request.ts';
+import { invalid, type Json } from '../../../../../shared/faults/invalid-request.ts';
 import type { Identified } from '../../../../base/handler.ts';
 import {
   defaultsOf,

@@ -1,4 +1,4 @@
-import { invalid } from '../../../../../shared/invalid-request.ts';
+import { invalid } from '../../../../../shared/faults/invalid-request.ts';
 import type { RelayReply, StreamReply } from '../../../../base/handler.ts';
 import {
   type AnsweredCall,

@@ -1,7 +1,7 @@
-import type { Json } from '../../../../../shared/invalid-request.ts';
+import type { Json } from '../../../../../shared/faults/invalid-request.ts';
 import type { KnownSecrets } from '../../../../../shared/masking/known-secrets.ts';
 import { secretsOfServers } from '../../../../../shared/masking/mask-json.ts';
-import { unixSeconds } from '../../../../../shared/time.ts';
+import { unixSeconds } from '../../../../../shared/time/time.ts';
 import { RelayReply } from '../../../../base/handler.ts';
 import type {
   AnsweredCall,

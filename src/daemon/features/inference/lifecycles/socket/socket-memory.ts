@@ -1,4 +1,4 @@
-import { isObject } from '../../../../../shared/invalid-request.ts';
+import { isObject } from '../../../../../shared/faults/invalid-request.ts';
 import type { ResponsesStore, StoredTurn } from '../../stored/responses-store.ts';
 
 /** Limits for one socket and for all sockets together, in characters of JSON. */

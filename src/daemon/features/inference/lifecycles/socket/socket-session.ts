@@ -1,9 +1,9 @@
+import { whenAborted } from '../../../../../shared/async/when-aborted.ts';
 import type { Message } from '../../../../../shared/contract/endpoint.ts';
 import { connectResponses } from '../../../../../shared/contract/response-socket.ts';
-import { invalid, isObject } from '../../../../../shared/invalid-request.ts';
-import { sseEvent } from '../../../../../shared/sse.ts';
-import { unixSeconds } from '../../../../../shared/time.ts';
-import { whenAborted } from '../../../../../shared/when-aborted.ts';
+import { invalid, isObject } from '../../../../../shared/faults/invalid-request.ts';
+import { sseEvent } from '../../../../../shared/http/sse.ts';
+import { unixSeconds } from '../../../../../shared/time/time.ts';
 import { type Call, identified, SocketReply, StreamReply, type Turn } from '../../../../base/handler.ts';
 import { checkAction, enforceKeyPolicy, inputTokens, noTokens, policyOf } from '../../../calls/index.ts';
 import { canonicalJson, carriesPayment, type PayableRequest } from '../../../payment-required/index.ts';

@@ -1,4 +1,4 @@
-import { isObject, type Json } from '../../../../../shared/invalid-request.ts';
+import { isObject, type Json } from '../../../../../shared/faults/invalid-request.ts';
 import { secretsOfServers } from '../../../../../shared/masking/mask-json.ts';
 import type { AnsweredCall } from '../../../calls/index.ts';
 import type { ThreadRun } from '../../../threads/index.ts';

@@ -1,6 +1,6 @@
 import { asApiError } from '../../../../../shared/errors.ts';
-import { invalid, isObject } from '../../../../../shared/invalid-request.ts';
-import { sseDone } from '../../../../../shared/sse.ts';
+import { invalid, isObject } from '../../../../../shared/faults/invalid-request.ts';
+import { sseDone } from '../../../../../shared/http/sse.ts';
 import { StreamReply } from '../../../../base/handler.ts';
 import type { ModelCall } from '../../../calls/index.ts';
 import { type ThreadRun, titleOf } from '../../../threads/index.ts';

@@ -1,9 +1,0 @@
-import { groupDigits } from './group-digits.ts';
-import { trimEnd } from './trim-text.ts';
-
-/** `1500250` → `1,500.25 sats`: millisatoshis as satoshis. */
-export function bitcoin(msats: number): string {
-  const fraction = trimEnd(String(msats % 1000).padStart(3, '0'), '0');
-  const sats = `${groupDigits(String(Math.floor(msats / 1000)))}${fraction && `.${fraction}`}`;
-  return `${sats} ${sats === '1' ? 'sat' : 'sats'}`;
-}
