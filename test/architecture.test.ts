@@ -336,6 +336,30 @@ describe('the map in docs/architecture.md', () => {
   });
 });
 
+describe('the house grows by decision only', () => {
+  test('the root, the daemon and the shared code have few loose files', async () => {
+    const ignored = [...(await readFile('.gitignore', 'utf8')).matchAll(/^([\w.-]+)\/$/gm)].map(
+      ([, name]) => name,
+    );
+    const root = (await readdir('.')).filter((name) => name !== '.git' && !ignored.includes(name));
+    const looseIn = async (folder: string) =>
+      (await readdir(folder, { withFileTypes: true })).filter(
+        (entry) => entry.isFile() && !entry.name.startsWith('planted-'),
+      );
+    expect(root.length).toBeLessThanOrEqual(16);
+    expect((await looseIn('src/daemon')).length).toBeLessThanOrEqual(4);
+    expect((await looseIn('src/shared')).length).toBeLessThanOrEqual(12);
+  });
+
+  test('an endpoint takes no more lines than it did', async () => {
+    let lines = 0;
+    for await (const path of glob('src/**/*.{ts,tsx,css,html,js}', { exclude: ['**/planted-*'] }))
+      lines += (await readFile(path, 'utf8')).split('\n').length - 1;
+    const endpoints = (await readFile('src/cli/endpoints.ts', 'utf8')).match(/^export const /gm) ?? [];
+    expect(Math.round(lines / endpoints.length)).toBeLessThanOrEqual(860);
+  });
+});
+
 test('the version in the code is the one in package.json', async () => {
   const { version } = await import('../src/shared/version.ts');
   const { version: published } = JSON.parse(await readFile('package.json', 'utf8'));

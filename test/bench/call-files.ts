@@ -1,43 +1,66 @@
-/** Lists the files of `src` that one streamed call runs in the main thread, with their functions: what a reader of it opens. */
-
+/**
+ * Lists the files of `src` that one streamed call runs in the main thread, with their functions: what a reader of it opens.
+ * `npm run call-files` shows those of a Responses call, `npm run call-files -- chat` those of a chat completion.
+ */
 import { Session } from 'node:inspector/promises';
 import { relative } from 'node:path';
-import { setTimeout as sleep } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
 import { startDaemon } from '../support/start-daemon.ts';
 
 const root = fileURLToPath(new URL('../..', import.meta.url));
-/** Longer than what the start and the first calls leave to be done. */
-const settledMs = 2500;
+/** What runs in each of these calls is the call's; what the daemon does now and then is not. */
+const calls = 5;
 
 const session = new Session();
 session.connect();
 await session.post('Profiler.enable');
 await session.post('Profiler.startPreciseCoverage', { callCount: true, detailed: false });
 const daemon = await startDaemon();
+const [path, asked] =
+  process.argv[2] === 'chat'
+    ? ['/v1/chat/completions', { messages: [{ role: 'user', content: 'hello' }] }]
+    : ['/v1/responses', { input: 'hello' }];
 
 async function call(): Promise<void> {
-  const json = { model: 'sim/echo', input: 'hello', stream: true };
-  const answer = await daemon.fetch('/v1/responses', { json });
+  const answer = await daemon.fetch(path, { json: { model: 'sim/echo', stream: true, ...asked } });
   const text = await answer.text();
-  if (!text.includes('response.completed')) throw new Error(text);
+  if (!/response\.completed|\[DONE\]/.test(text)) throw new Error(text);
 }
 
+/** The functions that ran since the last reading, by file. Each reading starts the counts again. */
+async function functionsRun(): Promise<Map<string, Set<string>>> {
+  const { result } = await session.post('Profiler.takePreciseCoverage');
+  const ran = new Map<string, Set<string>>();
+  for (const { url, functions } of result) {
+    const file = url.startsWith('file:') ? relative(root, fileURLToPath(url)) : '';
+    // The first range of a file is its body, which runs when it is loaded.
+    const named = functions.flatMap(({ functionName, ranges: [range] }) =>
+      range && range.count > 0 && range.startOffset > 0
+        ? [`${functionName || '(unnamed)'} ${range.startOffset}`]
+        : [],
+    );
+    if (file.startsWith('src/') && named.length > 0) ran.set(file, new Set(named));
+  }
+  return ran;
+}
+
+// The first ones prepare what later ones use.
 await call();
-await sleep(settledMs);
-// Each reading starts the counts again.
-await session.post('Profiler.takePreciseCoverage');
 await call();
-const { result } = await session.post('Profiler.takePreciseCoverage');
+await functionsRun();
+await call();
+const ran = await functionsRun();
+for (let more = 1; more < calls; more += 1) {
+  await call();
+  const again = await functionsRun();
+  for (const [file, functions] of ran) {
+    const both = new Set([...functions].filter((name) => again.get(file)?.has(name)));
+    if (both.size > 0) ran.set(file, both);
+    else ran.delete(file);
+  }
+}
 await daemon.stop();
 
-const lines: string[] = [];
-for (const { url, functions } of result) {
-  if (!url.startsWith('file:')) continue;
-  const path = relative(root, fileURLToPath(url));
-  // The first range of a file is its body, which runs when it is loaded.
-  const ran = functions.filter(({ ranges: [range] }) => range && range.count > 0 && range.startOffset > 0);
-  if (!path.startsWith('src/') || ran.length === 0) continue;
-  lines.push(`${path}: ${ran.map(({ functionName }) => functionName || '(unnamed)').join(', ')}`);
-}
-process.stdout.write(`${lines.sort().join('\n')}\n${lines.length} files\n`);
+const namesOf = (functions: ReadonlySet<string>) => [...functions].map((name) => name.replace(/ \d+$/, ''));
+const lines = [...ran].map(([file, functions]) => `${file}: ${namesOf(functions).join(', ')}`).sort();
+process.stdout.write(`${lines.join('\n')}\n${lines.length} files\n`);
