@@ -8,7 +8,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { promisify } from 'node:util';
 import pg from 'pg';
 import { migrate } from '../../src/daemon/storage/postgres/migrate.ts';
-import { migrations } from '../../src/daemon/storage/postgres/migrations/index.ts';
+import { serverSchema } from '../../src/daemon/storage/postgres/migrations/index.ts';
 import { exitWhenTerminated } from './exit-when-terminated.ts';
 import { freePort } from './free-port.ts';
 
@@ -297,7 +297,7 @@ async function migratedTemplate(server: PostgresServer): Promise<string> {
   await server.query(`CREATE DATABASE ${name}`);
   const client = new pg.Client({ connectionString: server.url(name) });
   await client.connect();
-  await migrate(async (sql, params) => (await client.query(sql, params as unknown[])).rows, migrations);
+  await migrate(async (sql, params) => (await client.query(sql, params as unknown[])).rows, serverSchema);
   await client.end();
   return name;
 }

@@ -1,6 +1,7 @@
-import Database from 'better-sqlite3';
+import type Database from 'better-sqlite3';
 import { migrate, type NewSchema, schemaVersion } from '../../src/daemon/storage/sqlite/engine/migrate.ts';
 import { migrations } from '../../src/daemon/storage/sqlite/engine/migrations/index.ts';
+import { emptyDatabaseOf39 } from './schema-39.ts';
 
 export const schemaFile = 'src/daemon/storage/sqlite/engine/migrations/newest-schema.ts';
 
@@ -19,7 +20,7 @@ export function schemaSource(): string {
 }
 
 function migratedSchema(): NewSchema {
-  const database = new Database(':memory:');
+  const database = emptyDatabaseOf39();
   migrate(database, migrations);
   const objects = database
     .prepare<[], { name: string; type: string; sql: string }>(

@@ -9,6 +9,13 @@ export interface Migration {
   statements: readonly string[];
 }
 
+export interface ServerSchema {
+  /** What a new database gets, with its version. */
+  created: () => Migration;
+  /** How older ones are changed, oldest first. */
+  migrations: readonly Migration[];
+}
+
 /** Runs one statement on one connection; `$1` stands for the first parameter. */
 export type Query = (sql: string, params?: readonly unknown[]) => Promise<readonly Record<string, unknown>[]>;
 
@@ -22,7 +29,7 @@ const pollMs = 500;
  * `UnsupportedSchema` if a newer version of Gateway has changed it, and with `DatabaseUnusable` while daemons of an older one use
  * it; nothing is changed then. Resolves to the version of the schema.
  */
-export async function migrate(query: Query, migrations: readonly Migration[]): Promise<number> {
+export async function migrate(query: Query, { created, migrations }: ServerSchema): Promise<number> {
   await checkServer(query);
   const { oldest, newest } = supportedVersions(migrations);
   const found = await schemaVersion(query);
@@ -48,8 +55,9 @@ export async function migrate(query: Query, migrations: readonly Migration[]): P
     await query(
       'CREATE TABLE IF NOT EXISTS migrations (version bigint PRIMARY KEY, applied_at timestamptz NOT NULL DEFAULT now())',
     );
-    for (const { version, statements } of migrations) {
-      if (version <= current) continue;
+    const first = current === 0 ? [created()] : [];
+    const since = first[0]?.version ?? current;
+    for (const { version, statements } of [...first, ...migrations.filter((one) => one.version > since)]) {
       for (const statement of statements) await query(statement);
       await query('INSERT INTO migrations (version) VALUES ($1)', [version]);
     }

@@ -23,7 +23,7 @@ import type { ChangesWrites } from './engine/recorded-changes.ts';
 import { explainServer } from './explain-server.ts';
 import { Membership } from './membership.ts';
 import { migrate, type Query } from './migrate.ts';
-import { migrations } from './migrations/index.ts';
+import { serverSchema } from './migrations/index.ts';
 import { RemoteStores } from './remote-stores.ts';
 import { type Role, Server, startThread } from './server.ts';
 import { readServerFacts } from './server-facts.ts';
@@ -182,7 +182,7 @@ async function prepareSchema(
   const query: Query = (sql, params) => control.query(sql, params);
   try {
     await control.connect();
-    const schemaVersion = await migrate(query, migrations);
+    const schemaVersion = await migrate(query, serverSchema);
     await requireFinishedCopy(query, url);
     const [seen] = await query("SELECT value FROM gateway.meta WHERE name = 'last_seen'");
     const lastSeen = seen && Number(seen.value);

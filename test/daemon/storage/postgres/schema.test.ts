@@ -1,12 +1,18 @@
 import Database from 'better-sqlite3';
 import pg from 'pg';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { migrate, type Query } from '../../../../src/daemon/storage/postgres/migrate.ts';
-import { migrations } from '../../../../src/daemon/storage/postgres/migrations/index.ts';
+import {
+  type Migration,
+  migrate,
+  type Query,
+  type ServerSchema,
+} from '../../../../src/daemon/storage/postgres/migrate.ts';
+import { serverSchema } from '../../../../src/daemon/storage/postgres/migrations/index.ts';
 import { UnsupportedSchema, UnsupportedServer } from '../../../../src/daemon/storage/sqlite/engine/errors.ts';
-import { migrate as migrateSqlite } from '../../../../src/daemon/storage/sqlite/engine/migrate.ts';
-import { migrations as sqliteMigrations } from '../../../../src/daemon/storage/sqlite/engine/migrations/index.ts';
-import { missingPostgres, newPostgresDatabase, sharedPostgres } from '../../../support/postgres.ts';
+import { createSchema } from '../../../../src/daemon/storage/sqlite/engine/migrate.ts';
+import { newestSchema } from '../../../../src/daemon/storage/sqlite/engine/migrations/newest-schema.ts';
+import { first } from '../../../fixtures/schemas/postgres-55.ts';
+import { missingPostgres, sharedPostgres } from '../../../support/postgres.ts';
 
 const missing = missingPostgres();
 
@@ -18,13 +24,22 @@ async function connect(url: string) {
   return { query, end: () => client.end() };
 }
 
-describe.skipIf(missing)(`the schema of PostgreSQL${missing ? ` (skipped: ${missing})` : ''}`, () => {
+const withMigration = (migration: Migration): ServerSchema => ({
+  ...serverSchema,
+  migrations: [...serverSchema.migrations, migration],
+});
+
+describe.skipIf(missing).for([
+  { database: 'a new database', created: serverSchema.created },
+  { database: 'one that was upgraded', created: () => first },
+])(`the schema of PostgreSQL, $database${missing ? ` (skipped: ${missing})` : ''}`, ({ created }) => {
   const sqlite = new Database(':memory:');
   let postgres: Awaited<ReturnType<typeof connect>>;
 
   beforeAll(async () => {
-    migrateSqlite(sqlite, sqliteMigrations);
-    postgres = await connect(await newPostgresDatabase());
+    createSchema(sqlite, newestSchema);
+    postgres = await connect(await (await sharedPostgres()).newDatabase());
+    await migrate(postgres.query, { ...serverSchema, created });
   });
   afterAll(async () => {
     sqlite.close();
@@ -39,7 +54,7 @@ describe.skipIf(missing)(`the schema of PostgreSQL${missing ? ` (skipped: ${miss
   const ownRelations = "relnamespace = 'gateway'::regnamespace AND relname <> 'migrations'";
 
   test('has the version of the SQLite schema', () => {
-    expect(migrations.at(-1)?.version).toBe(sqliteMigrations.at(-1)?.version);
+    expect(serverSchema.migrations.at(-1)?.version).toBe(newestSchema.version);
   });
 
   test('has the same columns, with their types, nullability, defaults and place in the primary key', async () => {
@@ -154,29 +169,45 @@ describe.skipIf(missing)(`migrations of PostgreSQL${missing ? ` (skipped: ${miss
   test('run once, also if several daemons start at the same time', async () => {
     const url = await (await sharedPostgres()).newDatabase();
     const daemons = await Promise.all([1, 2, 3].map(() => connect(url)));
-    await Promise.all(daemons.map(({ query }) => migrate(query, migrations)));
+    await Promise.all(daemons.map(({ query }) => migrate(query, serverSchema)));
     const [daemon] = daemons;
-    expect(await daemon?.query('SELECT version FROM migrations ORDER BY version')).toEqual(
-      migrations.map(({ version }) => ({ version: String(version) })),
-    );
+    expect(await daemon?.query('SELECT version FROM migrations ORDER BY version')).toEqual([
+      { version: String(newestSchema.version) },
+    ]);
     await Promise.all(daemons.map(({ end }) => end()));
+  });
+
+  test('give an old database the functions of a new one', async () => {
+    const functionsOf = async (schema: ServerSchema) => {
+      const { query, end } = await newDatabase();
+      await migrate(query, schema);
+      const functions = await query(
+        `SELECT oid::regprocedure::text AS name, prosrc, provolatile FROM pg_proc
+         WHERE pronamespace = 'gateway'::regnamespace ORDER BY 1`,
+      );
+      await end();
+      return functions;
+    };
+    const created = await functionsOf(serverSchema);
+    expect(created.length).toBeGreaterThan(10);
+    expect(await functionsOf({ ...serverSchema, created: () => first })).toEqual(created);
   });
 
   test('leave nothing behind if one fails', async () => {
     const { query, end } = await newDatabase();
-    const broken = [
-      ...migrations,
-      { version: 99, statements: ['CREATE TABLE second (id bigint)', 'nonsense'] },
-    ];
+    const broken = withMigration({
+      version: 99,
+      statements: ['CREATE TABLE second (id bigint)', 'nonsense'],
+    });
     await expect(migrate(query, broken)).rejects.toThrow('syntax error');
     expect(await query("SELECT nspname FROM pg_namespace WHERE nspname = 'gateway'")).toEqual([]);
-    await migrate(query, migrations);
+    await migrate(query, serverSchema);
     await end();
   });
 
   test('refuse to change the schema while daemons of an older version renew their terms', async () => {
     const { query, end } = await newDatabase();
-    await migrate(query, migrations);
+    await migrate(query, serverSchema);
     await query(`INSERT INTO gateway.daemons (number, started_at, expires_at)
       VALUES (7, 0, (extract(epoch FROM clock_timestamp()) * 1000)::bigint + 60000)`);
     const renewing: Query = async (sql, params) => {
@@ -184,7 +215,7 @@ describe.skipIf(missing)(`migrations of PostgreSQL${missing ? ` (skipped: ${miss
         await query('UPDATE gateway.daemons SET expires_at = expires_at + 1');
       return query(sql, params);
     };
-    const newer = [...migrations, { version: 1000, statements: ['CREATE TABLE added (id bigint)'] }];
+    const newer = withMigration({ version: 1000, statements: ['CREATE TABLE added (id bigint)'] });
     await expect(migrate(renewing, newer)).rejects.toThrow(
       'Daemons of an older version use the database (7). Stop them first, as this version changes its schema.',
     );
@@ -195,9 +226,8 @@ describe.skipIf(missing)(`migrations of PostgreSQL${missing ? ` (skipped: ${miss
 
   test('refuse a schema of a newer version and leave it as it is', async () => {
     const { query, end } = await newDatabase();
-    const newer = { version: 1000, statements: [] };
-    await migrate(query, [...migrations, newer]);
-    const refused = migrate(query, migrations);
+    await migrate(query, withMigration({ version: 1000, statements: [] }));
+    const refused = migrate(query, serverSchema);
     await expect(refused).rejects.toThrow(UnsupportedSchema);
     await expect(refused).rejects.toThrow(
       /^The database test_\d+ has schema version 1000; .* Start the newer version again/,
@@ -217,7 +247,7 @@ describe.skipIf(missing)(`migrations of PostgreSQL${missing ? ` (skipped: ${miss
     ['PostgreSQL 16.1', '160001', 'LATIN1', 'The encoding of the database is LATIN1, not UTF8.'],
   ])('refuse %s, %s, %s', async (version, number, encoding, message) => {
     const query: Query = async () => [{ version, number, encoding }];
-    const refused = migrate(query, migrations);
+    const refused = migrate(query, serverSchema);
     await expect(refused).rejects.toThrow(UnsupportedServer);
     await expect(refused).rejects.toThrow(message);
   });

@@ -3,8 +3,8 @@ import { createRequire } from 'node:module';
 import Database from 'better-sqlite3';
 import type { SQLiteTable } from 'drizzle-orm/sqlite-core';
 import { expect, test } from 'vitest';
-import { migrate } from '../../../../src/daemon/storage/sqlite/engine/migrate.ts';
-import { migrations } from '../../../../src/daemon/storage/sqlite/engine/migrations/index.ts';
+import { createSchema } from '../../../../src/daemon/storage/sqlite/engine/migrate.ts';
+import { newestSchema } from '../../../../src/daemon/storage/sqlite/engine/migrations/newest-schema.ts';
 import { createOrm } from '../../../../src/daemon/storage/sqlite/engine/orm.ts';
 import { sqlName } from '../../../../src/daemon/storage/sqlite/engine/row-format.ts';
 import { idempotencyKeys, isRunningAt } from '../../../../src/daemon/storage/sqlite/idempotency/tables.ts';
@@ -32,7 +32,7 @@ interface Column {
 
 function migrated() {
   const database = new Database(':memory:');
-  migrate(database, migrations);
+  createSchema(database, newestSchema);
   return database;
 }
 

@@ -1,7 +1,7 @@
 import Database from 'better-sqlite3';
 import { tableNames } from '../../sqlite/engine/integrity.ts';
-import { migrate } from '../../sqlite/engine/migrate.ts';
-import { migrations } from '../../sqlite/engine/migrations/index.ts';
+import { createSchema } from '../../sqlite/engine/migrate.ts';
+import { newestSchema } from '../../sqlite/engine/migrations/newest-schema.ts';
 
 export type ColumnType = 'INTEGER' | 'REAL' | 'TEXT' | 'BLOB';
 
@@ -17,7 +17,7 @@ export interface CopiedTable {
 export function copiedTables(): CopiedTable[] {
   const database = new Database(':memory:');
   try {
-    migrate(database, migrations);
+    createSchema(database, newestSchema);
     const ordered = new Map<string, CopiedTable>();
     const add = (name: string): void => {
       if (ordered.has(name)) return;

@@ -7,7 +7,7 @@ import { CopyConnection } from '../engine/copy-connection.ts';
 import { postgresCode } from '../engine/errors.ts';
 import { serverClock, writeLock } from '../engine/locks.ts';
 import { migrate } from '../migrate.ts';
-import { migrations } from '../migrations/index.ts';
+import { serverSchema } from '../migrations/index.ts';
 import { Server, startThread } from '../server.ts';
 import type { CopiedTable } from './copied-tables.ts';
 import { CopyRefused } from './copy-refused.ts';
@@ -96,7 +96,7 @@ export async function openPostgresSource({ url, isInUse }: SourceOptions): Promi
     if (!isInUse) await lock(connection, address);
     await connection.query('BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY');
     const [row] = await connection.query('SELECT max(version) AS version FROM migrations');
-    if (Number(row?.version) !== migrations.at(-1)?.version) {
+    if (Number(row?.version) !== serverSchema.migrations.at(-1)?.version) {
       throw new CopyRefused(
         `${address} was written by another version: start this version with it once, stop it, and copy again.`,
       );
@@ -228,7 +228,7 @@ export async function openPostgresTarget(url: string): Promise<CopyTarget> {
     if (state === 'used')
       throw new CopyRefused(`${address} has data of Gateway already. Choose an empty database.`);
     await lock(connection, address);
-    await migrate((sql, params) => connection.query(sql, params), migrations);
+    await migrate((sql, params) => connection.query(sql, params), serverSchema);
     return new PostgresTarget(connection, url);
   } catch (error) {
     await connection.close();

@@ -1,10 +1,10 @@
 import type { Migration } from '../migrate.ts';
+import { timeNow } from './functions.ts';
 
 const text = 'text COLLATE "C"';
 
 /**
- * Several daemons use the database: any can take over the work of another. `batches` counts the commits of each. The function
- * gives the time in seconds, as that of SQLite does for `now` and `subsec`.
+ * Several daemons use the database: any can take over the work of another. `batches` counts the commits of each.
  */
 export const severalDaemons: Migration = {
   version: 57,
@@ -13,7 +13,6 @@ export const severalDaemons: Migration = {
     'ALTER TABLE daemons ADD CONSTRAINT daemons_check CHECK (successor <> number)',
     ...['name', 'address', 'version'].map((column) => `ALTER TABLE daemons ADD COLUMN ${column} ${text}`),
     'ALTER TABLE daemons ADD COLUMN batches bigint NOT NULL DEFAULT 0',
-    `CREATE FUNCTION unixepoch(moment text, precise text) RETURNS double precision LANGUAGE sql VOLATILE AS $$
-      SELECT extract(epoch FROM clock_timestamp())::double precision $$`,
+    timeNow,
   ],
 };

@@ -1,20 +1,16 @@
-import type { Migration } from '../migrate.ts';
-import { first } from './0055-first.ts';
+import type { Migration, ServerSchema } from '../migrate.ts';
 import { daemonTerms } from './0056-daemon-terms.ts';
 import { severalDaemons } from './0057-several-daemons.ts';
 import { freeHolds } from './0058-free-holds.ts';
 import { changes } from './0059-changes.ts';
 import { makers } from './0060-makers.ts';
+import { newestServerSchema } from './newest-schema.ts';
 
 /**
  * All migrations, oldest first. Never edit a released one: add a new file instead, with the version of the SQLite migration
  * that makes the same change.
  */
-export const migrations: readonly Migration[] = [
-  first,
-  daemonTerms,
-  severalDaemons,
-  freeHolds,
-  changes,
-  makers,
-];
+export const migrations: readonly Migration[] = [daemonTerms, severalDaemons, freeHolds, changes, makers];
+
+/** What a database on a server contains, and how an older one gets there. */
+export const serverSchema: ServerSchema = { created: newestServerSchema, migrations };

@@ -36,15 +36,15 @@ export function schemaVersion(database: Connection): number {
   return Number(database.pragma('user_version', { simple: true }));
 }
 
-/** The schema versions that can be opened. */
+/** The schema versions that can be opened: from that which the first migration changes. */
 export function supportedVersions(migrations: readonly Pick<Migration, 'version'>[]): {
   oldest: number;
   newest: number;
 } {
-  return { oldest: migrations[0]?.version ?? 0, newest: migrations.at(-1)?.version ?? 0 };
+  return { oldest: (migrations[0]?.version ?? 1) - 1, newest: migrations.at(-1)?.version ?? 0 };
 }
 
-/** Whether migrations are pending. Throws `UnsupportedSchema` for a newer schema, or one older than the first migration. */
+/** Whether migrations are pending. Throws `UnsupportedSchema` for a newer schema, or one that is too old. */
 export function needsMigration(database: Connection, migrations: readonly Migration[]): boolean {
   const found = schemaVersion(database);
   const { oldest, newest } = supportedVersions(migrations);

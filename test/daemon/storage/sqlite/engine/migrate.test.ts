@@ -10,6 +10,7 @@ import { type Migration, migrate } from '../../../../../src/daemon/storage/sqlit
 import { migrations } from '../../../../../src/daemon/storage/sqlite/engine/migrations/index.ts';
 import { prepareDatabase } from '../../../../../src/daemon/storage/sqlite/prepare-database.ts';
 import { morning } from '../../../../storage/records.ts';
+import { emptyDatabaseOf39 } from '../../../../support/schema-39.ts';
 import { openTemporarily, recordingLog } from '../temporary.ts';
 
 const released = migrations;
@@ -120,7 +121,7 @@ describe('a migration', () => {
   });
 
   test('leaves foreign keys on', () => {
-    const database = new Database(':memory:');
+    const database = emptyDatabaseOf39();
     database.pragma('foreign_keys = ON');
     migrate(database, migrations);
     expect(database.pragma('foreign_keys', { simple: true })).toBe(1);

@@ -4,6 +4,7 @@ import { expect, test } from 'vitest';
 import { createSchema, migrate } from '../../../../../src/daemon/storage/sqlite/engine/migrate.ts';
 import { migrations } from '../../../../../src/daemon/storage/sqlite/engine/migrations/index.ts';
 import { newestSchema } from '../../../../../src/daemon/storage/sqlite/engine/migrations/newest-schema.ts';
+import { emptyDatabaseOf39 } from '../../../../support/schema-39.ts';
 import { schemaFile, schemaSource } from '../../../../support/schema-source.ts';
 
 test('the generated schema matches the migrations', async () => {
@@ -19,8 +20,8 @@ function contentsOf(database: Database.Database) {
   return { objects, rows, version: database.pragma('user_version', { simple: true }) };
 }
 
-test('a new database has what the migrations make of an empty one', () => {
-  const [migrated, created] = [new Database(':memory:'), new Database(':memory:')];
+test('a new database has what the migrations make of an empty old one', () => {
+  const [migrated, created] = [emptyDatabaseOf39(), new Database(':memory:')];
   migrate(migrated, migrations);
   createSchema(created, newestSchema);
   expect(contentsOf(created)).toEqual(contentsOf(migrated));

@@ -1,8 +1,8 @@
 import Database from 'better-sqlite3';
 import { beforeEach, describe, expect, test } from 'vitest';
 import type { Connection } from '../../../../../src/daemon/storage/sqlite/engine/connection.ts';
-import { migrate } from '../../../../../src/daemon/storage/sqlite/engine/migrate.ts';
-import { migrations } from '../../../../../src/daemon/storage/sqlite/engine/migrations/index.ts';
+import { createSchema } from '../../../../../src/daemon/storage/sqlite/engine/migrate.ts';
+import { newestSchema } from '../../../../../src/daemon/storage/sqlite/engine/migrations/newest-schema.ts';
 import { batchRunner } from '../../../../../src/daemon/storage/sqlite/engine/write-batch.ts';
 import { BatchTotals } from '../../../../../src/daemon/storage/sqlite/metering/batch-totals.ts';
 import {
@@ -42,7 +42,7 @@ function tamper(sql: string): void {
 
 beforeEach(() => {
   database = new Database(':memory:');
-  migrate(database, migrations);
+  createSchema(database, newestSchema);
   open();
   settle('req_1', 'req_2');
   settle('req_3');
@@ -168,7 +168,7 @@ test('a verification can start where an earlier one ended', () => {
 
 test('entries older than the chain are only counted', () => {
   database = new Database(':memory:');
-  migrate(database, migrations);
+  createSchema(database, newestSchema);
   // As in a database that had an entry when the chain was introduced.
   database.exec(`INSERT INTO entries VALUES ('req_0', 'margin', 'a', 'b', 1, 1);
     DROP TRIGGER ledger_chain_stays; UPDATE ledger_chain SET total = 1; DROP TRIGGER ledger_chain_lasts`);

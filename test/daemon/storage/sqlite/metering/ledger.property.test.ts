@@ -2,8 +2,8 @@ import Database from 'better-sqlite3';
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
 import type { LedgerEntry } from '../../../../../src/daemon/features/metering/store.ts';
-import { migrate } from '../../../../../src/daemon/storage/sqlite/engine/migrate.ts';
-import { migrations } from '../../../../../src/daemon/storage/sqlite/engine/migrations/index.ts';
+import { createSchema } from '../../../../../src/daemon/storage/sqlite/engine/migrate.ts';
+import { newestSchema } from '../../../../../src/daemon/storage/sqlite/engine/migrations/newest-schema.ts';
 import { batchRunner, type Operation } from '../../../../../src/daemon/storage/sqlite/engine/write-batch.ts';
 import { BatchTotals } from '../../../../../src/daemon/storage/sqlite/metering/batch-totals.ts';
 import {
@@ -54,7 +54,7 @@ function operationOf(step: Step): Operation {
 }
 
 const empty = new Database(':memory:');
-migrate(empty, migrations);
+createSchema(empty, newestSchema);
 const emptyFile = empty.serialize();
 empty.close();
 

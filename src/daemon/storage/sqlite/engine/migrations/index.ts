@@ -1,5 +1,4 @@
 import type { Migration } from '../migrate.ts';
-import { first } from './0039-first.ts';
 import { chargeRights } from './0040-charge-rights.ts';
 import { replacedWallets } from './0041-replaced-wallets.ts';
 import { tokensSeen } from './0042-tokens-seen.ts';
@@ -24,7 +23,6 @@ import { makers } from './0060-makers.ts';
 
 /** All migrations, oldest first. Never edit a released one: add a new file instead. */
 export const migrations: readonly Migration[] = [
-  first,
   chargeRights,
   replacedWallets,
   tokensSeen,

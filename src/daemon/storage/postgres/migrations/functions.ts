@@ -3,6 +3,10 @@ const ofTwo = (name: string, nearest: string, type: string) =>
   `CREATE FUNCTION ${name}(${type}, ${type}) RETURNS ${type} LANGUAGE sql IMMUTABLE PARALLEL SAFE AS $$
     SELECT CASE WHEN $1 IS NULL OR $2 IS NULL THEN NULL ELSE ${nearest}($1, $2) END $$`;
 
+/** The time in seconds, as SQLite has it for `now` and `subsec`. */
+export const timeNow = `CREATE FUNCTION unixepoch(moment text, precise text) RETURNS double precision LANGUAGE sql VOLATILE AS $$
+  SELECT extract(epoch FROM clock_timestamp())::double precision $$`;
+
 /**
  * Functions of SQLite that PostgreSQL lacks, so that statements have one text for both engines. Lists and objects are stored
  * as text, as PostgreSQL's JSON types refuse escapes that JSON allows: NUL, and halves of surrogate pairs.
@@ -43,7 +47,16 @@ const sqliteFunctions = [
   `CREATE FUNCTION unixepoch(day text) RETURNS bigint LANGUAGE sql IMMUTABLE PARALLEL SAFE AS $$
     SELECT extract(epoch FROM make_date(
       substr(day, 1, 4)::integer, substr(day, 6, 2)::integer, substr(day, 9, 2)::integer))::bigint $$`,
+  timeNow,
 ];
+
+/** The tables whose rows the database numbers, with the column. */
+export const numbered = [
+  ['users', 'number'],
+  ['shouts', 'id'],
+  ['whispers', 'id'],
+  ['peer_attempts', 'id'],
+] as const;
 
 /** A row that comes without a number gets the next one, as in SQLite. Drizzle inserts it with NULL. */
 const numbering = [
@@ -51,12 +64,7 @@ const numbering = [
    BEGIN NEW.number := nextval(TG_ARGV[0]::regclass); RETURN NEW; END $$`,
   `CREATE FUNCTION take_id() RETURNS trigger LANGUAGE plpgsql AS $$
    BEGIN NEW.id := nextval(TG_ARGV[0]::regclass); RETURN NEW; END $$`,
-  ...[
-    ['users', 'number'],
-    ['shouts', 'id'],
-    ['whispers', 'id'],
-    ['peer_attempts', 'id'],
-  ].map(
+  ...numbered.map(
     ([table, column]) =>
       `CREATE TRIGGER ${table}_numbered BEFORE INSERT ON ${table} FOR EACH ROW WHEN (NEW.${column} IS NULL)
        EXECUTE FUNCTION take_${column}('gateway.${table}_${column}_seq')`,
