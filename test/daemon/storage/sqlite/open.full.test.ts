@@ -182,20 +182,24 @@ describe('the write-ahead log of a killed daemon', () => {
     return `${file}-wal`;
   }
 
-  function overwrite(path: string, at: number, bytes: Buffer): void {
+  function overwrite(path: string, at: number, bytes: Uint8Array): void {
     const handle = openSync(path, 'r+');
     writeSync(handle, bytes, 0, bytes.length, at);
     closeSync(handle);
   }
 
   test.each([
-    ['its header', 0, Buffer.alloc(32)],
-    ['its header', 20, Buffer.from('a')],
-    ['frame 2', 32 + 4120 + 1000, Buffer.from('a')],
-    ['frame 2', 32 + 4120, Buffer.alloc(4120)],
-  ])('is refused and stays unchanged if it is damaged at %s, from byte %i', async (where, at, bytes) => {
+    ['its header', 0, 32],
+    // Salt, which is drawn anew for each log.
+    ['its header', 20, 1],
+    ['frame 2', 32 + 4120 + 1000, 1],
+    ['frame 2', 32 + 4120, 4120],
+  ])('is refused and stays unchanged if it is damaged at %s, from byte %i', async (where, at, length) => {
     const log = await killed();
-    overwrite(log, at, bytes);
+    const flipped = readFileSync(log)
+      .subarray(at, at + length)
+      .map((byte) => byte ^ 0xff);
+    overwrite(log, at, flipped);
     const before = readFileSync(log);
     const refusal = open({ folder });
     await expect(refusal).rejects.toThrow(`its write-ahead log is damaged at ${where}. Nothing was changed.`);
