@@ -264,7 +264,7 @@ describe('models', () => {
     const ids = all.data.map(({ id }) => id);
     expect(ids).toContain('sim/assistant');
     expect(ids).not.toContain('sim/embedding');
-    const listed = (await (await fetch(`${daemon.url}/v1/models`)).json()) as {
+    const listed = (await (await fetch(`${daemon.url}/v1/models?all=true`)).json()) as {
       data: { id: string; service: { providers: { available: boolean }[] } }[];
     };
     const unavailable = listed.data.find(({ service }) => !service.providers.some((p) => p.available));

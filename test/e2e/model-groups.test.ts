@@ -131,6 +131,51 @@ test('embeddings use only models of the same name, whose vectors can be compared
   expect([...new Set(names)].sort()).toEqual(['east', 'west']);
 });
 
+test('a key lists what it can use, and all models if asked', async () => {
+  const issued = await daemon.fetch('/v1/workspaces/me/keys', {
+    json: {
+      name: 'lists west',
+      models: ['west/*', 'openai/*', 'sim/echo'],
+      limits: { models: ['*/large', 'sim/*'] },
+    },
+    headers: { authorization: `Bearer ${daemon.login}` },
+  });
+  const { secret } = (await issued.json()) as { secret: string };
+  const list = async (query: string, headers: Record<string, string> = {}) => {
+    const answer = await daemon.fetch(`/v1/models${query}`, {
+      headers: { authorization: `Bearer ${secret}`, ...headers },
+    });
+    return (await answer.json()) as { data: { id: string }[]; has_more?: boolean; last_id?: string };
+  };
+  const idsOf = ({ data }: { data: { id: string }[] }) => data.map(({ id }) => id);
+  const usable = idsOf(await list(''));
+  expect(usable.sort()).toEqual(
+    [
+      'sim/echo',
+      'west/large',
+      'ordered',
+      'pool',
+      ...usable.filter((id) => /^(service|engine)/.test(id)),
+    ].sort(),
+  );
+  const all = idsOf(await list('?all=true'));
+  expect(all).toEqual(expect.arrayContaining([...usable, 'east/large', 'openai/gpt-5']));
+  const rest = idsOf(await list('?all=true&after=west%2Flarge'));
+  expect(rest).toEqual(all.slice(all.indexOf('west/large') + 1));
+  // A cursor that was listed stays one.
+  expect(idsOf(await list('?after=openai%2Fgpt-5'))).toEqual(
+    ['ordered', 'pool'].filter((id) => all.indexOf(id) > all.indexOf('openai/gpt-5')),
+  );
+
+  const version = { 'anthropic-version': '2023-06-01' };
+  const page = await list('?limit=2', version);
+  expect(page).toMatchObject({ has_more: true, last_id: page.data[1]?.id });
+  const next = await list(`?limit=2&after_id=${encodeURIComponent(String(page.last_id))}`, version);
+  expect(next.has_more).toBe(false);
+  expect([...idsOf(page), ...idsOf(next)].sort()).toEqual(['ordered', 'pool', 'sim/echo', 'west/large']);
+  expect(idsOf(await list('?limit=1000&all=true', version))).toContain('openai/gpt-5');
+});
+
 test('aliases are listed with the models', async () => {
   const list = (await (await daemon.fetch('/v1/models')).json()) as {
     data: { id: string; service: { description: string; providers: { provider: string }[] } }[];

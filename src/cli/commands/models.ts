@@ -16,7 +16,7 @@ import { duration } from '../output/time.ts';
 export const listModelsCommand = (context: Context) =>
   new Command('list')
     .option('--match <text>', 'only models whose id contains this text')
-    .option('--all', 'include models without an available provider')
+    .option('--all', 'include models that cannot be used now')
     .addOption(csvOption())
     .addHelpText('after', example('gateway models list --match gpt --json=id'))
     .action((options) => listModelsAndShow(context, options));
@@ -27,14 +27,20 @@ interface Filter {
 }
 
 async function listModelsAndShow(context: Context, { match = '', all }: Filter): Promise<void> {
-  const { data } = await context.client().call(listModels, { query: {} });
-  const matching = data.filter((model) => model.id.toLowerCase().includes(match.toLowerCase()));
-  const models = all ? matching : matching.filter((model) => availableProviders(model) !== '');
+  const matching = async (query: { all?: true }) => {
+    const { data } = await context.client().call(listModels, { query });
+    return data.filter((model) => model.id.toLowerCase().includes(match.toLowerCase()));
+  };
+  const isForPerson = context.io.stdout.isTty && !context.out.wantsJson();
+  const [models, every] = await Promise.all([
+    matching(all ? { all } : {}),
+    isForPerson && !all ? matching({ all: true }) : undefined,
+  ]);
   await context.out.table(models, modelColumns, { empty: 'No models.' });
-  if (!context.io.stdout.isTty || context.out.wantsJson()) return;
-  const hidden = matching.length - models.length;
+  if (!isForPerson) return;
+  const hidden = every ? every.length - models.length : 0;
   if (models.length > 0) context.out.note(priceUnit);
-  if (hidden > 0) context.out.note(`${hidden} more have no available provider: gateway models list --all`);
+  if (hidden > 0) context.out.note(`${hidden} more cannot be used now: gateway models list --all`);
 }
 
 export const showModelCommand = (context: Context) =>

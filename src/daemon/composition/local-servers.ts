@@ -19,8 +19,13 @@ export function createLocalServers({ find, providers, world }: LocalServersDeps)
   let running: Promise<Provider[]> | undefined;
   let lookedAt = Number.NEGATIVE_INFINITY;
 
+  const foundEver = new Set<string>();
+  let foundLast: ReadonlySet<string> = foundEver;
+
   const search = async (): Promise<Provider[]> => {
     const found = await find();
+    foundLast = new Set(found.map(({ upstream }) => upstream.name));
+    for (const name of foundLast) foundEver.add(name);
     const changed = found.filter(
       (provider) => !isKnown(providers.byName.get(provider.upstream.name), provider),
     );
@@ -36,6 +41,8 @@ export function createLocalServers({ find, providers, world }: LocalServersDeps)
   };
   return {
     look,
+    /** Whether a server that was found before did not answer the last time. */
+    isStopped: (provider: string) => foundEver.has(provider) && !foundLast.has(provider),
     /** The same for a model that nobody knows; undefined if the last time was moments ago. */
     lookAgain(): Promise<unknown> | undefined {
       return running !== undefined || world.elapsed() - lookedAt >= unknownEveryMs ? look() : undefined;

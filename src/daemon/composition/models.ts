@@ -1,5 +1,14 @@
+import { noLabels } from '../../shared/constants/call-labels.ts';
 import type { ModelEntry } from '../../shared/contract/models.ts';
-import { Catalog, catalogHandlers, SpeedMeter, unknownModels } from '../features/catalog/index.ts';
+import { type Caller, credentialId } from '../base/handler.ts';
+import { capsOf, policyOf } from '../features/calls/index.ts';
+import {
+  Catalog,
+  catalogHandlers,
+  type Resolution,
+  SpeedMeter,
+  unknownModels,
+} from '../features/catalog/index.ts';
 import type { EventFeed } from '../features/events/index.ts';
 import { translatingUpstreams } from '../features/inference/index.ts';
 import {
@@ -8,6 +17,7 @@ import {
   type BenchPeriod,
   createRouter,
   Health,
+  isUsable,
   unreachableLogger,
 } from '../features/routing/index.ts';
 import type { Workspaces } from '../features/workspaces/index.ts';
@@ -69,7 +79,7 @@ export function createModels(deps: CallAppDeps, features: ModelsFeatures) {
 }
 
 interface CatalogFeatures {
-  accounts: Pick<Accounts, 'hostWorkspace' | 'usage'>;
+  accounts: Pick<Accounts, 'budgets' | 'hostWorkspace' | 'isPrepaid' | 'usage'>;
   decisions: { modelEntries(created: number): readonly ModelEntry[] };
   models: Models;
 }
@@ -99,7 +109,32 @@ export function createCatalogFeature(
       hostCreatedAt: () => accounts.hostWorkspace.createdAt,
       usedModels: (caller) => accounts.usage.modelsUsedBy(caller),
       ownModels: decisions.modelEntries,
+      usableBy: usability(settings, accounts),
+      isStopped: (provider) => localServers?.isStopped(provider) ?? false,
     }),
+  };
+}
+
+/** Tells whether a caller can use a model. Those without a workspace of their own see what the host can call. */
+function usability(settings: CallAppDeps['settings'], { budgets, isPrepaid }: CatalogFeatures['accounts']) {
+  return (caller: Caller, ownKeys: ReadonlySet<string>) => {
+    const { marginPpm } = settings;
+    if (caller.kind === 'anonymous' || caller.kind === 'token') {
+      const anyone = { caps: {}, isPrepaid: false, ownKeys, workspaceId: '', marginPpm };
+      return (model: Resolution) => isUsable(model, anyone);
+    }
+    const { workspaceId } = caller;
+    const policy = policyOf(caller);
+    const call = { workspaceId, keyId: credentialId(caller), labels: noLabels };
+    const caps = capsOf(policy);
+    const request = {
+      caps: budgets.rules.isHard(call, policy) ? { ...caps, isSpendCapped: true } : caps,
+      isPrepaid: isPrepaid(workspaceId),
+      ownKeys,
+      workspaceId,
+      marginPpm,
+    };
+    return (model: Resolution) => isUsable(model, request);
   };
 }
 

@@ -129,11 +129,14 @@ export const listModels = endpoint({
   path: '/v1/models',
   summary: 'List models.',
   description:
-    'All models in the common format, available ones first. `service` contains each model’s providers, capabilities, prices and live speed. With a credential, models are available that the workspace’s own provider keys can call. Requests with the header `anthropic-version` get Anthropic’s format, in pages, with the models that `/v1/messages` can call now.',
+    'The models that the caller can use now, in the common format: those that the limits of its key allow, of providers that have a key, also one of the workspace’s own, or are local and running. `all=true` lists the others, too, after them. `service` contains each model’s providers, capabilities, prices and live speed. Requests with the header `anthropic-version` get Anthropic’s format, in pages, with the models for `/v1/messages`.',
   tag: 'Models',
   access: everyone,
   query: Type.Object(
     {
+      all: Type.Optional(
+        Type.Boolean({ description: 'Whether to list also the models that the caller cannot use now.' }),
+      ),
       after: Type.Optional(
         Type.String({
           minLength: 1,

@@ -65,7 +65,10 @@ describe('models list', () => {
 
   const listing = () =>
     fakeDaemon({
-      'GET /v1/models': () => ({ object: 'list', data: [model('openai/gpt-5'), unavailable] }),
+      'GET /v1/models': ({ path }) => ({
+        object: 'list',
+        data: path.endsWith('?all=true') ? [model('openai/gpt-5'), unavailable] : [model('openai/gpt-5')],
+      }),
     });
 
   test('shows available models with prices and capabilities', async () => {

@@ -65,8 +65,13 @@ test('servers are looked for each minute, and one that is gone keeps its models'
   await world.advance(60_000);
   expect(state).toMatchObject({ looks: 3, indexed: 1 });
   state.models = undefined;
+  expect(local.isStopped('ollama')).toBe(false);
   await world.advance(60_000);
   expect(await id('ollama/qwen3.6')).toBe('ollama/qwen3.6');
+  expect([local.isStopped('ollama'), local.isStopped('lmstudio')]).toEqual([true, false]);
+  state.models = ['qwen3.6'];
+  await world.advance(60_000);
+  expect(local.isStopped('ollama')).toBe(false);
   stop.abort();
   await looking;
   expect(failures).toEqual([]);

@@ -20,7 +20,7 @@ export const modelsScreen: Screen<ModelEntry> = {
   footer: ['open', 'compose', 'filter', 'copy', 'refresh'],
   refreshEveryMs: 30_000,
   columns: () => columns,
-  load: async ({ client }) => (await client.call(listModels, { query: {} })).data,
+  load: async ({ client }) => (await client.call(listModels, { query: { all: true } })).data,
   idOf: ({ id }) => id,
   copyText: ({ id }) => id,
   commandText: ({ id }) => `gateway models show ${id}`,

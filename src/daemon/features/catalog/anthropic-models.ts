@@ -13,22 +13,28 @@ export function speaksAnthropic(headers: Call<never>['headers']): boolean {
   return headers['anthropic-version'] !== undefined;
 }
 
+/** A model, and whether the caller can use it now. */
+export type Listed = readonly [model: ModelEntry, isUsable: boolean];
+
 export interface AnthropicPage {
   limit?: number;
   after_id?: string;
   before_id?: string;
+  isListed: (isUsable: boolean) => boolean;
 }
 
 /**
- * One page of the models that this API can call now: its clients offer the whole list as choices. Throws
- * `invalid_request` for an unknown cursor.
+ * One page of the models that this API can call: its clients offer the whole list as choices. Throws `invalid_request` for
+ * an unknown cursor.
  */
 export function anthropicModelsPage(
-  all: readonly ModelEntry[],
-  { limit = pageSizeDefault, after_id: after, before_id: before }: AnthropicPage,
+  all: readonly Listed[],
+  { limit = pageSizeDefault, after_id: after, before_id: before, isListed }: AnthropicPage,
 ) {
-  // A cursor may have become unavailable since the page before.
-  const models = all.filter((model) => isUsable(model) || model.id === after || model.id === before);
+  // A cursor may have become unusable since the page before.
+  const models = all.flatMap(([model, isUsable]) =>
+    (isForMessages(model) && isListed(isUsable)) || model.id === after || model.id === before ? [model] : [],
+  );
   const indexOf = (param: string, id: string) => {
     const index = models.findIndex((model) => model.id === id);
     if (index < 0) throw new ApiError('invalid_request', { param, message: missing('model', id) });
@@ -47,9 +53,8 @@ export function anthropicModelsPage(
   };
 }
 
-function isUsable({ service: { capabilities, providers } }: ModelEntry): boolean {
-  const isForMessages = capabilities.kind === null || capabilities.kind === 'chat';
-  return isForMessages && providers.some(({ available }) => available);
+function isForMessages({ service: { capabilities } }: ModelEntry): boolean {
+  return capabilities.kind === null || capabilities.kind === 'chat';
 }
 
 export function toAnthropicModel({ id, created, service }: ModelEntry) {

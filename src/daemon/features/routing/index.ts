@@ -14,3 +14,4 @@ export {
 export { accountOwner, type Bench, type BenchPeriod, Health, ownAccount } from './health.ts';
 export { createRouter } from './router.ts';
 export { unreachableLogger } from './unreachable-logger.ts';
+export { isUsable } from './usable-models.ts';

@@ -53,7 +53,7 @@ export function planRoutes(
 }
 
 /** The limit of the key that forbids a model, if any. */
-function limitAgainst({ id }: Resolution, caps: RouteCaps): string | undefined {
+export function limitAgainst({ id }: Resolution, caps: RouteCaps): string | undefined {
   return caps.models?.find(({ allowed }) => !allowed.some((pattern) => matchesPattern(pattern, id)))?.param;
 }
 

@@ -30,7 +30,7 @@ const numberOf = (usd: string | undefined) => (usd === undefined ? Infinity : Nu
 
 /** All models with prices and what was measured of them in the last hour. */
 export function ModelList() {
-  const query = useQuery(listModels, { query: {} });
+  const query = useQuery(listModels, { query: { all: true } });
   const rowsMax = useSignal(rowsAtFirst);
   const { query: address } = route.value;
   const words = address.get('q') ?? '';

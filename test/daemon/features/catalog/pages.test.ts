@@ -30,6 +30,11 @@ describe('the public pages', () => {
       ownKeysOf: (workspaceId) => new Set(workspaceId === 'ws_1' ? ownKeys : []),
       hostCreatedAt: () => Date.UTC(2026, 10, 20),
       usedModels: async ({ workspaceId }) => (workspaceId === 'ws_1' ? used : []),
+      usableBy:
+        (_caller, ownKeys) =>
+        ({ offers }) =>
+          offers.some(({ available, provider }) => available || ownKeys.has(provider)),
+      isStopped: (name) => name === 'ollama',
     });
     return { speed, handlers };
   }
@@ -95,7 +100,7 @@ describe('the public pages', () => {
 
   test('the list has each model once, available ones first, with null for unknown', async () => {
     const { handlers } = pages([...makers, provider('dark', 'compatible', { models: ['m'] }), simulator]);
-    const { data } = await callHandler(handlers, listModels, anonymous);
+    const { data } = await callHandler(handlers, listModels, { ...anonymous, query: { all: true } });
     expect(data.map(({ id }) => id)).toEqual([
       'openai/gpt-5',
       'openai/gpt-5-mini',
@@ -113,6 +118,15 @@ describe('the public pages', () => {
       context_length: null,
       capabilities: { tools: null },
     });
+  });
+
+  test('a local server that does not run is listed only with all models, as unavailable', async () => {
+    const { handlers } = pages([provider('ollama', 'local', { models: ['qwen3'] }), simulator]);
+    const { data } = await callHandler(handlers, listModels, anonymous);
+    expect(data.map(({ id }) => id)).toEqual(['sim/assistant', 'sim/slow']);
+    const every = await callHandler(handlers, listModels, { ...anonymous, query: { all: true } });
+    const why = { available: false, reason: 'it does not answer: start it' };
+    expect(every.data.find(({ id }) => id === 'ollama/qwen3')?.service.providers).toMatchObject([why]);
   });
 
   test('a rate is the provider’s price, the margin and their exact sum', async () => {

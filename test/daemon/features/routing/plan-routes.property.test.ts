@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import type { Offer } from '../../../../src/daemon/features/catalog/index.ts';
-import type { ProviderRoute } from '../../../../src/daemon/features/routing/index.ts';
+import { isUsable, type ProviderRoute } from '../../../../src/daemon/features/routing/index.ts';
 import { UpstreamFailure } from '../../../../src/daemon/features/upstreams/upstream.ts';
 import { ApiError } from '../../../../src/shared/errors.ts';
 import { pricesFor, withMargin } from '../../../../src/shared/money/money.ts';
@@ -57,6 +57,11 @@ describe('for any offers, caps and health', () => {
         });
         const outcome = plan(request);
         expect(plan(request)).toEqual(outcome);
+        // What is listed is what a call without benches and without more than a price for long inputs could use.
+        if (inputTokens <= 1_000) {
+          const unbenched = routing().plan({ ...request, preferences: {} });
+          expect(isUsable(resolutionOf(...generated), request)).toBe(!(unbenched instanceof ApiError));
+        }
         if (outcome instanceof ApiError) {
           expect(outcome.code).toBe('no_route');
           return;

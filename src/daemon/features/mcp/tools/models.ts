@@ -34,10 +34,8 @@ export const listModelsTool = tool({
   endpoints: [listModels],
   isReadOnly: true,
   async run({ match, available = true, limit = 50 }, { ask }) {
-    const { data } = await ask.whole(listModels, {});
-    const found = data
-      .map(brief)
-      .filter((model) => holds(model.id, match) && (model.available || !available));
+    const { data } = await ask.whole(listModels, { query: { all: !available } });
+    const found = data.map(brief).filter((model) => holds(model.id, match));
     return { data: { models: found.slice(0, limit), found: found.length } };
   },
 });
