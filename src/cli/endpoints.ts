@@ -38,6 +38,7 @@ import type * as peopleContract from '../shared/contract/people.ts';
 import type * as profileContract from '../shared/contract/profile.ts';
 import type * as providerHealthContract from '../shared/contract/provider-health.ts';
 import type * as providerKeysContract from '../shared/contract/provider-keys.ts';
+import type * as providersContract from '../shared/contract/providers.ts';
 import type * as ratesContract from '../shared/contract/rates.ts';
 import type * as referenceContract from '../shared/contract/reference.ts';
 import type * as responseSocketContract from '../shared/contract/response-socket.ts';
@@ -184,6 +185,7 @@ export const checkProviderKey: Address<typeof providerKeysContract.checkProvider
 export const deleteProviderKey: Address<typeof providerKeysContract.deleteProviderKey> = { method: 'DELETE', path: '/v1/workspaces/{workspace}/provider-keys/{provider}' };
 export const listProviderKeys: Address<typeof providerKeysContract.listProviderKeys> = { method: 'GET', path: '/v1/workspaces/{workspace}/provider-keys' };
 export const putProviderKey: Address<typeof providerKeysContract.putProviderKey> = { method: 'PUT', path: '/v1/workspaces/{workspace}/provider-keys/{provider}' };
+export const retryProvider: Address<typeof providersContract.retryProvider> = { method: 'POST', path: '/v1/admin/providers/{provider}/retry' };
 export const listRates: Address<typeof ratesContract.listRates> = { method: 'GET', path: '/v1/rates' };
 export const getAsset: Address<typeof referenceContract.getAsset> = { method: 'GET', path: '/assets/{name}' };
 export const getHome: Address<typeof referenceContract.getHome> = { method: 'GET', path: '/' };

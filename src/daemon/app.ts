@@ -21,6 +21,7 @@ import { createCatalogFeature, createModels } from './composition/models.ts';
 import { createObservation } from './composition/observation.ts';
 import { createPaymentFeature } from './composition/payments.ts';
 import { createPaywallFeature } from './composition/paywalls.ts';
+import { createProviderFeature } from './composition/providers.ts';
 import { runJobs } from './composition/run-jobs.ts';
 import { createSiteFeature } from './composition/site.ts';
 import { createWalletFeature } from './composition/wallets.ts';
@@ -100,6 +101,7 @@ export function createApp(deps: AppDeps) {
     calls,
     once,
     createCatalogFeature(deps, { accounts, decisions, models }),
+    createProviderFeature(deps, models),
     decisions,
     engine,
     ownKeys,

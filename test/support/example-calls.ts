@@ -293,6 +293,10 @@ const samples: Record<string, Sample> = {
   refreshModels: {
     callers: loginOnly,
   },
+  retryProvider: {
+    callers: loginOnly,
+    example: () => ({ params: { provider: 'simulator' } }),
+  },
   listRates: {
     callers: forEveryone,
   },

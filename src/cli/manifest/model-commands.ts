@@ -259,7 +259,7 @@ export const modelCommands: Record<string, CommandEntry | NounEntry> = {
     },
   },
   providers: {
-    summary: 'Show how providers answer.',
+    summary: 'Show how providers answer, and try one again.',
     alone: 'health',
     verbs: {
       health: {
@@ -267,6 +267,11 @@ export const modelCommands: Record<string, CommandEntry | NounEntry> = {
         endpoint: endpoints.getProvidersHealth,
         options: ['since'],
         load: async () => (await import('../commands/provider-health.ts')).providerHealthCommand,
+      },
+      retry: {
+        summary: 'End the benches of a provider, such as after adding credit there.',
+        endpoint: endpoints.retryProvider,
+        load: async () => (await import('../commands/providers.ts')).retryProviderCommand,
       },
     },
   },

@@ -102,6 +102,8 @@ export function createCallWorker(deps: CallWorkerDeps) {
       ? (requestId: string, parent: string | string[]) => observe({ requestId, parent })
       : undefined,
     cancel: (workspaceId: string, requestId: string) => running.cancel(workspaceId, requestId),
+    retry: ({ provider, account }: { provider: string; account: string | undefined }) =>
+      void health.retry(provider, account),
     calls: () => ({ calls: accounts.admission.running(), admitted: admittedCount }),
     showProviders: (descriptions: readonly ProviderDescription[]) => providers.mirror(descriptions),
     showWires: (workspaceId: string, windows: readonly WireWindow[]) =>

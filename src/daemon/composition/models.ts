@@ -22,7 +22,7 @@ import {
 } from '../features/routing/index.ts';
 import type { Workspaces } from '../features/workspaces/index.ts';
 import type { Accounts } from './accounts.ts';
-import type { CallAppDeps } from './app-deps.ts';
+import type { AppDeps, CallAppDeps } from './app-deps.ts';
 import type { Feature } from './feature.ts';
 import { createLocalServers } from './local-servers.ts';
 import { createOwnKeys } from './own-keys.ts';
@@ -86,7 +86,7 @@ interface CatalogFeatures {
 
 /** The lists of models and rates. */
 export function createCatalogFeature(
-  { world, settings }: Pick<CallAppDeps, 'world' | 'settings'>,
+  { world, settings, workers }: Pick<AppDeps, 'world' | 'settings' | 'workers'>,
   { accounts, decisions, models }: CatalogFeatures,
 ): Feature {
   const { localServers, providers } = models;
@@ -94,7 +94,8 @@ export function createCatalogFeature(
     await localServers?.look();
     const refreshed = await providers.listings.refresh();
     // What lists its models accepts its key again.
-    for (const { provider, error } of refreshed) if (error === null) models.health.forgive(provider);
+    for (const { provider, error } of refreshed)
+      if (error === null) await endBenches({ models, workers }, provider, provider);
     return refreshed;
   };
   return {
@@ -113,6 +114,17 @@ export function createCatalogFeature(
       isStopped: (provider) => localServers?.isStopped(provider) ?? false,
     }),
   };
+}
+
+/** Ends the benches of a provider in all threads, of one account or of all. Returns those that this thread knew. */
+export async function endBenches(
+  { models, workers }: { models: Pick<Models, 'health'>; workers: AppDeps['workers'] },
+  provider: string,
+  account?: string,
+): Promise<Bench[]> {
+  const ended = models.health.retry(provider, account);
+  await workers?.retry({ provider, account });
+  return ended;
 }
 
 /** Tells whether a caller can use a model. Those without a workspace of their own see what the host can call. */

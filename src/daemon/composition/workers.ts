@@ -16,6 +16,8 @@ export interface Workers {
   readonly count: number;
   /** Ends a call of the workspace. Returns whether one of them has it. */
   cancel(call: { workspaceId: string; requestId: string }): Promise<boolean>;
+  /** Ends the benches of a provider, of one account or of all. */
+  retry(bench: { provider: string; account: string | undefined }): Promise<void>;
   /** Of each of them. */
   load(): Promise<readonly WorkerLoad[]>;
   /** Passes on which providers the main thread can call now. */

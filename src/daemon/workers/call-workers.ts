@@ -99,6 +99,10 @@ export class CallWorkers implements Workers {
     return (await this.#askAll('cancel', call)).includes(true);
   }
 
+  async retry(bench: ToWorker['retry'][0]): Promise<void> {
+    await this.#askAll('retry', bench);
+  }
+
   load(): Promise<WorkerLoad[]> {
     return this.#askAll('load', undefined);
   }

@@ -32,6 +32,7 @@ export interface ToWorker {
   listen: [question: { host: string; port: number }, answer: undefined];
   reload: [question: Config, answer: undefined];
   cancel: [question: { workspaceId: string; requestId: string }, answer: boolean];
+  retry: [question: { provider: string; account: string | undefined }, answer: undefined];
   load: [question: undefined, answer: WorkerLoad];
   /** Milliseconds that proxies have to close their connections. */
   leave: [question: number, answer: undefined];

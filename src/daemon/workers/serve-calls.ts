@@ -128,6 +128,7 @@ function answersOf(worker: Promise<Served>): Omit<Answers<ToWorker>, 'changes' |
       void (await (await worker).server.listen({ host, port, reusePort: true })),
     reload: async (config) => (await worker).reload(config),
     cancel: async ({ workspaceId, requestId }) => (await worker).app.cancel(workspaceId, requestId),
+    retry: async (bench) => (await worker).app.retry(bench),
     async load() {
       const { app, server, storage } = await worker;
       return { ...server.running(), ...app.calls(), writesWaiting: storage.writesWaiting() };

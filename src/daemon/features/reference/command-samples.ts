@@ -129,6 +129,7 @@ export const commandSamples: Readonly<Record<string, string>> = {
   removeEngineModel: 'gateway engine remove qwen3-4b-q4',
   removeMember: 'gateway workspaces remove ann --yes',
   resolvePayment: 'gateway payments resolve pay_01jd… --failed',
+  retryProvider: 'gateway providers retry openai',
   revokeInvitation: 'gateway workspaces uninvite invite_01jd…',
   revokeKey: 'gateway keys revoke key_01jd… --yes',
   revokeToken: 'gateway tokens revoke tok_01jd… --yes',

@@ -149,8 +149,12 @@ export class Health implements HealthReader {
     // An account is benched until a call succeeds.
     const isNew = known === undefined || (entries === this.#models && known.until <= now);
     entries.set(key, { reason, until, target });
-    if (isNew) this.#report(target, reason, until - now);
-    else this.#extendPeriod(target, reason, until);
+    if (!isNew && known.reason === reason) {
+      this.#extendPeriod(target, reason, until);
+      return;
+    }
+    if (!isNew) this.#endPeriods((period) => period.reason === known.reason && isSameBench(period, target));
+    this.#report(target, reason, until - now);
   }
 
   /** Clears the benches of an account whose key was changed. */
@@ -158,6 +162,24 @@ export class Health implements HealthReader {
     this.#endPeriods((period) => period.account === account);
     this.#accounts.delete(account);
     for (const [key, { target }] of this.#models) if (target.account === account) this.#models.delete(key);
+  }
+
+  /** Ends the benches of a provider: of all its accounts and models, or of one account and all models. Returns them. */
+  retry(provider: string, account?: string): Bench[] {
+    const isMeant = (one: Target) =>
+      one.provider === provider && (account === undefined || one.account === account);
+    const ended = this.benches().filter(
+      (bench) => bench.provider === provider && (bench.reason === 'failing' || isMeant(toTarget(bench))),
+    );
+    for (const entries of [this.#accounts, this.#models])
+      for (const [key, { target }] of entries) if (isMeant(target)) entries.delete(key);
+    // A model fails for every account alike.
+    for (const [key, { target }] of this.#breakers)
+      if (target.provider === provider) this.#breakers.delete(key);
+    this.#endPeriods(
+      (period) => period.provider === provider && (period.reason === 'failing' || isMeant(period.target)),
+    );
+    return ended;
   }
 
   /** All current benches. */
@@ -217,12 +239,7 @@ export class Health implements HealthReader {
 
   /** Another failure makes a bench longer. */
   #extendPeriod(target: Target, reason: BenchReason, until: number): void {
-    const period = this.#periods.findLast(
-      (one) =>
-        one.reason === reason &&
-        one.account === target.account &&
-        one.target.providerModel === target.providerModel,
-    );
+    const period = this.#periods.findLast((one) => one.reason === reason && isSameBench(one, target));
     if (period) period.until = Math.max(period.until, until);
   }
 
@@ -261,6 +278,15 @@ function toBench(target: Target, reason: BenchReason, retryAfterMs: number): Ben
   const isAccount = reason === 'authentication' || reason === 'billing';
   const { account, provider, providerModel } = target;
   return { account, provider, providerModel: isAccount ? undefined : providerModel, reason, retryAfterMs };
+}
+
+/** Whether a period is of the bench of a target: that of its account, or of its model. */
+function isSameBench({ account, providerModel }: RunningPeriod, target: Target): boolean {
+  return account === target.account && (providerModel ?? target.providerModel) === target.providerModel;
+}
+
+function toTarget({ account, provider, providerModel = '' }: Bench): Target {
+  return { account, provider, providerModel };
 }
 
 /** Rate limits apply per account and model; a model fails for every account alike. */

@@ -73,21 +73,54 @@ describe('a provider is benched', () => {
       model: fc.constantFrom('gpt-5', 'gpt-5-mini', 'gpt-6'),
       retryAfterSeconds: fc.option(fc.double({ min: 0, max: 1e6 }), { nil: undefined }),
       ms: fc.integer({ min: 0, max: 20_000 }),
-      isProbe: fc.boolean(),
+      does: fc.constantFrom('fail', 'fail', 'fail', 'probe', 'succeed', 'retry', 'retry-other', 'top-up'),
     });
     await fc.assert(
       fc.asyncProperty(fc.array(step, { maxLength: 40 }), async (steps) => {
         const { world, health } = setUp();
         let refusedSince: number | undefined;
-        for (const { kind, model, retryAfterSeconds, ms, isProbe } of steps) {
+        for (const { kind, model, retryAfterSeconds, ms, does } of steps) {
           const failing = { ...target, providerModel: model };
-          if (isProbe) health.takeProbe(failing);
-          else health.failed(failing, new UpstreamFailure(kind, '', { retryAfterSeconds }));
+          const fail = () => health.failed(failing, new UpstreamFailure(kind, '', { retryAfterSeconds }));
+          if (does === 'probe') health.takeProbe(failing);
+          else if (does === 'succeed') {
+            health.succeeded(failing);
+            expect([health.standing(failing), health.standing(sibling).state === 'refused']).toEqual([
+              { state: 'ready' },
+              false,
+            ]);
+          } else if (does === 'retry') {
+            const benched = health.benches();
+            expect(health.retry(target.provider)).toEqual(benched);
+            // Nothing is left that could bench, or open a breaker early.
+            for (let i = 0; i < 4; i += 1) health.failed(failing, new UpstreamFailure('server', ''));
+            expect([health.standing(failing).state, health.benches()]).toEqual(['ready', []]);
+            health.succeeded(failing);
+          } else if (does === 'retry-other') {
+            const before = health.benches();
+            expect(health.retry('google')).toEqual([]);
+            expect(health.benches()).toEqual(before);
+          } else if (does === 'top-up') {
+            // The account is out of credit until the probe that follows a top-up.
+            fail();
+            await world.advance(15_000);
+            if (health.standing(failing).state === 'probe') health.takeProbe(failing);
+            health.succeeded(failing);
+            expect(health.standing(sibling).state).not.toBe('refused');
+          } else fail();
+          const periods = health.periods(world.now());
+          for (const { provider, providerModel, reason } of health.benches())
+            expect(
+              periods.some(
+                (one) =>
+                  one.provider === provider && one.providerModel === providerModel && one.reason === reason,
+              ),
+            ).toBe(true);
           await world.advance(ms);
           const isRefused = health.standing(sibling).state === 'refused';
           // Each refusal of the provider itself starts the time until the next probe again.
           if (!isRefused) refusedSince = undefined;
-          else if (refusedSince === undefined || /authentication|billing/.test(kind) || isProbe)
+          else if (refusedSince === undefined || /authentication|billing/.test(kind) || does === 'probe')
             refusedSince = world.elapsed() - ms;
           if (refusedSince !== undefined) expect(world.elapsed() - refusedSince).toBeLessThan(15_000);
         }
@@ -179,6 +212,25 @@ test('the number of tracked accounts is limited', () => {
   }
   expect(health.benches().length).toBeLessThanOrEqual(5_000);
   expect(health.standing({ ...target, account: 'openai of ws_5999' }).state).toBe('refused');
+});
+
+test('a provider is tried again with one account, or with all', () => {
+  const { health, fail, stateOf } = setUp();
+  const own = { ...target, account: ownAccount(target.provider, 'ws_2') };
+  const benchAll = () => {
+    for (let i = 0; i < 5; i += 1) fail('server');
+    fail('billing');
+    health.failed(own, new UpstreamFailure('authentication', ''));
+    health.failed({ ...target, account: 'google', provider: 'google' }, new UpstreamFailure('billing', ''));
+  };
+  benchAll();
+  expect(health.retry('openai', 'openai').map(({ reason }) => reason)).toEqual(['billing', 'failing']);
+  expect([stateOf(), stateOf(own)]).toEqual(['ready', 'refused']);
+  benchAll();
+  expect(health.retry('openai')).toHaveLength(3);
+  expect([stateOf(), stateOf(own)]).toEqual(['ready', 'ready']);
+  expect(health.benches()).toMatchObject([{ provider: 'google' }]);
+  expect(health.retry('openai')).toEqual([]);
 });
 
 test('the rejected key of a workspace is not a bench of the host', () => {

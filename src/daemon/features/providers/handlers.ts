@@ -1,0 +1,33 @@
+import { type EndedBench, retryProvider } from '../../../shared/contract/providers.ts';
+import { ApiError } from '../../../shared/errors.ts';
+import { missing } from '../../../shared/faults/not-found.ts';
+import { type Handler, implement } from '../../handler.ts';
+import { accountOwner, type Bench } from '../routing/index.ts';
+
+export interface ProviderHandlersDeps {
+  has: (provider: string) => boolean;
+  /** Ends the benches of all accounts and models of a provider, and returns them. */
+  retry: (provider: string) => Promise<readonly Bench[]>;
+}
+
+/** What the host's owner sees of the providers, and does about them. */
+export function providerHandlers(deps: ProviderHandlersDeps): Handler[] {
+  const known = (provider: string): string => {
+    if (deps.has(provider)) return provider;
+    throw new ApiError('not_found', { message: missing('provider', provider) });
+  };
+  return [
+    implement(retryProvider, async ({ params }) => {
+      const provider = known(params.provider);
+      return { provider, ended: (await deps.retry(provider)).map(endedView) };
+    }),
+  ];
+}
+
+function endedView(bench: Bench): EndedBench {
+  return {
+    workspace: accountOwner(bench) ?? null,
+    model: bench.providerModel ?? null,
+    reason: bench.reason,
+  };
+}

@@ -1,0 +1,1 @@
+export { providerHandlers } from './handlers.ts';
