@@ -293,6 +293,9 @@ const samples: Record<string, Sample> = {
   refreshModels: {
     callers: loginOnly,
   },
+  checkProviders: {
+    callers: loginOnly,
+  },
   retryProvider: {
     callers: loginOnly,
     example: () => ({ params: { provider: 'simulator' } }),

@@ -58,16 +58,19 @@ export class NetworkFailure extends Error {
   readonly kind: NetworkFailureKind;
   /** The same for the caller, without hosts and addresses. */
   readonly reason: string | undefined;
+  /** What between this host and the other one is at fault. */
+  readonly at: 'certificate' | 'proxy' | undefined;
 
   constructor(
     kind: NetworkFailureKind,
     message: string,
-    { reason, cause }: { reason?: string; cause?: unknown } = {},
+    { reason, at, cause }: { reason?: string; at?: 'certificate' | 'proxy'; cause?: unknown } = {},
   ) {
     super(message, { cause });
     this.name = 'NetworkFailure';
     this.kind = kind;
     this.reason = reason;
+    this.at = at;
   }
 }
 

@@ -10,6 +10,16 @@ export function createProviderFeature({ workers }: AppDeps, models: Models): Fea
     handlers: providerHandlers({
       has: (provider) => byName.has(provider),
       retry: (provider) => endBenches({ models, workers }, provider),
+      check: async () => {
+        const asked = [...byName.values()].filter(({ description, check }) => description.available && check);
+        return await Promise.all(
+          asked.map(async ({ description: { name }, check }) => {
+            const verdict = await (check as NonNullable<typeof check>)();
+            const ended = verdict.problem === null ? await endBenches({ models, workers }, name, name) : [];
+            return { provider: name, ...verdict, ended };
+          }),
+        );
+      },
     }),
   };
 }

@@ -493,7 +493,7 @@ function accountOf(name: KnownProvider, file: ConfigFile, env: Sources['env']): 
     name,
     baseUrl: settings?.base_url && trimEnd(settings.base_url, '/'),
     key: found === undefined ? undefined : env[found]?.trim(),
-    keyName: names[0] as string,
+    keyName: found ?? (names[0] as string),
     headers: headersOf(settings?.headers, env),
   };
 }

@@ -143,7 +143,7 @@ function acceptedType(name: string, { status, headers, body }: IncomingAnswer): 
 }
 
 /** The host that a redirect names, without anything that may be secret. */
-function placeOf(location: string | undefined): string | undefined {
+export function placeOf(location: string | undefined): string | undefined {
   if (location === undefined || !URL.canParse(location)) return undefined;
   const { protocol, origin } = new URL(location);
   return /^https?:$/.test(protocol) ? origin : undefined;

@@ -39,7 +39,8 @@ const reasons: Record<NetworkFailureKind, string> = {
 /** A failure described by kind, host and detail, never by a library's message, which may quote the request. */
 export function networkFailure(kind: NetworkFailureKind, host: string, detail?: string): NetworkFailure {
   const reason = reasons[kind];
-  return new NetworkFailure(kind, `${host}: ${reason}${detail ? ` (${detail})` : ''}`, { reason });
+  const at = detail?.startsWith('UND_ERR_PRX_') ? { at: 'proxy' as const } : {};
+  return new NetworkFailure(kind, `${host}: ${reason}${detail ? ` (${detail})` : ''}`, { reason, ...at });
 }
 
 /** An answer that is compressed although that was not requested. */
@@ -55,8 +56,10 @@ export function networkFailureOf(error: unknown, host: string): NetworkFailure {
   const code = codeOf(error);
   if (code === undefined) return networkFailure('reset', host);
   const status = code === 'UND_ERR_ABORTED' ? statusOfProxy(error as Error) : undefined;
-  if (status !== undefined) return refusedFailure(host, `the proxy answered ${status}`);
-  if (isCertificateCode(code)) return refusedFailure(host, untrusted, `: ${code}`);
+  if (status !== undefined)
+    return refusedFailure(host, { at: 'proxy', reason: `the proxy answered ${status}` });
+  if (isCertificateCode(code))
+    return refusedFailure(host, { at: 'certificate', reason: untrusted, detail: `: ${code}` });
   return networkFailure(
     kindByCode[code] ?? 'reset',
     host,
@@ -68,8 +71,11 @@ export function networkFailureOf(error: unknown, host: string): NetworkFailure {
 const untrusted =
   'its certificate is not trusted: start the daemon with NODE_EXTRA_CA_CERTS=FILE, or with NODE_USE_SYSTEM_CA=1';
 
-function refusedFailure(host: string, reason: string, detail = ''): NetworkFailure {
-  return new NetworkFailure('refused', `${host}: ${reasons.refused} (${reason}${detail})`, { reason });
+function refusedFailure(
+  host: string,
+  { at, reason, detail = '' }: { at: 'certificate' | 'proxy'; reason: string; detail?: string },
+): NetworkFailure {
+  return new NetworkFailure('refused', `${host}: ${reasons.refused} (${reason}${detail})`, { reason, at });
 }
 
 /**

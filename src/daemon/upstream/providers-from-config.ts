@@ -19,6 +19,7 @@ import type { Upstream } from '../features/upstreams/upstream.ts';
 import { FileUnreadable, readNamedFile } from '../runtime/read-named-file.ts';
 import type { Adapter, EmbeddingsAdapter } from './adapter.ts';
 import { checkKey, type KeyVerdict } from './check-key.ts';
+import { checkProvider, type ProviderCheck } from './check-provider.ts';
 import { providerDecisions } from './decisions/provider-decisions.ts';
 import { withEmbeddings } from './embeddings.ts';
 import { httpUpstream } from './http-upstream.ts';
@@ -44,6 +45,10 @@ export interface Provider {
   checkKey?: (key: string) => Promise<KeyVerdict>;
   /** Asks the provider's decision endpoint; undefined for providers that have none. */
   askNative?: AskNative;
+  /** Where it is, and the variable of its key; both undefined if there is none. */
+  access?: { baseUrl: string; keyVariable: string | undefined };
+  /** Asks it whether it answers and accepts the host's key; undefined for what runs in the daemon itself. */
+  check?: () => Promise<ProviderCheck>;
   /** Lists the provider's models with the host's key; undefined if the configuration names them all. */
   listModels?: () => Promise<ListedModel[]>;
 }
@@ -83,6 +88,14 @@ function knownProvider(account: ProviderAccount, given: ProviderDeps): Provider 
     ...(api.wires?.includes('chat') && {
       askNative: providerDecisions(deps.world, { name, kind: name, baseUrl }),
     }),
+    access: { baseUrl, keyVariable: keyName },
+    check: () =>
+      checkProvider(deps.world, {
+        ...question,
+        key,
+        keyVariable: keyName,
+        addressSetting: `providers.${name}.base_url`,
+      }),
     checkKey: (asked) => checkKey(send, question, asked),
     listModels: () => listModels(send, { api, name, baseUrl, key }),
   };
@@ -110,6 +123,17 @@ function configuredProvider(upstream: ConfiguredUpstream, given: ProviderDeps): 
     upstream: embedding(makeUpstream(name, adapter, deps), embeddings, deps),
     key,
     askNative: providerDecisions(deps.world, { name, kind: 'compatible', baseUrl }),
+    access: { baseUrl, keyVariable: keyEnv },
+    check: () =>
+      checkProvider(deps.world, {
+        name,
+        url: api.keyCheckUrl(baseUrl),
+        headers: api.keyHeaders,
+        failure: adapter.failure,
+        key,
+        keyVariable: keyEnv,
+        addressSetting: `the base_url of ${name}`,
+      }),
     ...(upstream.models.includes('*') && {
       listModels: () => listModels(deps.world.send, { api, name, baseUrl, key }),
     }),
@@ -119,15 +143,23 @@ function configuredProvider(upstream: ConfiguredUpstream, given: ProviderDeps): 
 /** A local server that was detected; it is free. */
 export function localProvider(server: LocalServer, deps: ProviderDeps): Provider {
   const { name, baseUrl, models } = server;
+  const adapter = chatAdapter({ name, baseUrl });
   return {
     description: { name, kind: 'local', available: true, reason: null, models, wires: ['chat'], baseUrl },
-    upstream: embedding(
-      makeUpstream(name, chatAdapter({ name, baseUrl }), deps),
-      openAiEmbeddings({ name, baseUrl }),
-      deps,
-    ),
+    upstream: embedding(makeUpstream(name, adapter, deps), openAiEmbeddings({ name, baseUrl }), deps),
     key: undefined,
     askNative: providerDecisions(deps.world, { name, kind: 'local', baseUrl }),
+    access: { baseUrl, keyVariable: undefined },
+    check: () =>
+      checkProvider(deps.world, {
+        name,
+        url: openAi.keyCheckUrl(baseUrl),
+        headers: openAi.keyHeaders,
+        failure: adapter.failure,
+        key: undefined,
+        keyVariable: undefined,
+        addressSetting: 'its port',
+      }),
   };
 }
 

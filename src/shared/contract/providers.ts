@@ -37,4 +37,32 @@ export const retryProvider = endpoint({
   errors: ['unauthenticated', 'signed_out', 'permission', 'not_found'],
 });
 
+/** What came of asking a provider. */
+const CheckedProvider = Type.Object({
+  provider: Type.String(),
+  problem: nullable(
+    Type.Enum(['certificate', 'key', 'credit', 'address', 'redirect', 'proxy', 'unreachable', 'failing'], {
+      description: 'What is wrong; null if it answers and accepts the key.',
+    }),
+  ),
+  message: Type.String({ description: 'For people.' }),
+  remedy: nullable(Type.String({ description: 'How to fix it.' })),
+  ms: Type.Integer({ minimum: 0 }),
+  ended: Type.Array(EndedBench, { description: 'The benches that ended, as it answers.' }),
+});
+
+export const checkProviders = endpoint({
+  id: 'checkProviders',
+  method: 'POST',
+  path: '/v1/admin/providers/check',
+  summary: 'Check that the providers answer.',
+  description:
+    'Asks each provider that the host can call for something free, with its key, all at once and for five seconds at most. The benches of the host’s account end at those that answer.',
+  tag: 'Models',
+  access: owner,
+  result: Type.Object({ object: Type.Literal('list'), data: Type.Array(CheckedProvider) }),
+  errors: ['unauthenticated', 'signed_out', 'permission'],
+});
+
+export type CheckedProvider = Static<typeof CheckedProvider>;
 export type EndedBench = Static<typeof EndedBench>;

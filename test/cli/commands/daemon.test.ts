@@ -151,6 +151,10 @@ describe('stop', () => {
 });
 
 describe('doctor', () => {
+  const healthy = {
+    'GET /v1/admin/status': () => status,
+    'POST /v1/admin/providers/check': () => ({ object: 'list', data: [] }),
+  };
   interface Found {
     check: string;
     state: string;
@@ -164,7 +168,7 @@ describe('doctor', () => {
   };
 
   test('finds nothing broken with a running daemon, and suggests how to add providers', async () => {
-    const { env } = await fakeDaemon({ 'GET /v1/admin/status': () => status });
+    const { env } = await fakeDaemon(healthy);
     const { code, of } = await examine(env);
     expect(code).toBe(0);
     expect(of('daemon')?.state).toBe('ok');
@@ -177,7 +181,7 @@ describe('doctor', () => {
   });
 
   test('never truncates a remedy on a narrow terminal', async () => {
-    const { env } = await fakeDaemon({ 'GET /v1/admin/status': () => status });
+    const { env } = await fakeDaemon(healthy);
     const { stdout } = await runCli(['doctor', '--no-color'], { env, tty: true, columns: 30 });
     expect(stdout).toMatch(
       /^warning +provider +only the simulator is available\n +→ Start the daemon with a provider key. Providers: gateway status\n/m,
@@ -199,7 +203,7 @@ describe('doctor', () => {
   });
 
   test.skipIf(process.platform === 'win32')('finds what others may read or write', async () => {
-    const { env, home } = await fakeDaemon({ 'GET /v1/admin/status': () => status });
+    const { env, home } = await fakeDaemon(healthy);
     await writeFile(join(home, 'default-key'), 'gwk_x', { mode: 0o644 });
     await chmod(home, 0o777);
     const { code, of } = await examine(env);

@@ -24,6 +24,11 @@ const status = {
   providers: [{ name: 'simulator', state: 'available', models: 5, reason: null }],
 };
 
+const healthy = {
+  'GET /v1/admin/status': () => status,
+  'POST /v1/admin/providers/check': () => ({ object: 'list', data: [] }),
+};
+
 describe('doctor', () => {
   const examine = async (
     env: Record<string, string>,
@@ -49,7 +54,7 @@ describe('doctor', () => {
   });
 
   test('reports each configuration error with its location', async () => {
-    const { env, home } = await fakeDaemon({ 'GET /v1/admin/status': () => status });
+    const { env, home } = await fakeDaemon(healthy);
     await writeFile(join(home, 'config.yaml'), 'listen:\n  prot: 1\nmargin_percent: much\n');
     const { code, of } = await examine(env);
     expect(code).toBe(exitCodes.failed);
@@ -62,7 +67,7 @@ describe('doctor', () => {
   test.skipIf(process.platform === 'win32')(
     'reports a configuration file that other users can write',
     async () => {
-      const { env, home } = await fakeDaemon({ 'GET /v1/admin/status': () => status });
+      const { env, home } = await fakeDaemon(healthy);
       const path = join(home, 'config.yaml');
       await writeFile(path, 'margin_percent: 1\n');
       await chmod(path, 0o664);
@@ -78,7 +83,7 @@ describe('doctor', () => {
   );
 
   test.skipIf(process.platform === 'win32')('reports secrets that other users can read', async () => {
-    const { env, home } = await fakeDaemon({ 'GET /v1/admin/status': () => status });
+    const { env, home } = await fakeDaemon(healthy);
     const path = join(home, 'login-key');
     for (const mode of [0o640, 0o604]) {
       await chmod(path, mode);
@@ -92,7 +97,7 @@ describe('doctor', () => {
   });
 
   test('reports why the keychain cannot be used', async () => {
-    const { env, home } = await fakeDaemon({ 'GET /v1/admin/status': () => status });
+    const { env, home } = await fakeDaemon(healthy);
     const nowhere = { ...env, DBUS_SESSION_BUS_ADDRESS: 'unix:path=/nonexistent', DISPLAY: '' };
     const [keychain] = (await examine(nowhere)).of('keychain');
     expect(keychain).toMatchObject({ state: 'warning', remedy: expect.stringContaining('vault.store') });
@@ -104,7 +109,7 @@ describe('doctor', () => {
   });
 
   test.skipIf(noSecretService)('suggests unlocking a locked keychain, not another store', async () => {
-    const { env } = await fakeDaemon({ 'GET /v1/admin/status': () => status });
+    const { env } = await fakeDaemon(healthy);
     const service = await startSecretService();
     try {
       await service.start('unlocked');
@@ -121,36 +126,66 @@ describe('doctor', () => {
   });
 
   test('reports a clock that is earlier than the data', async () => {
-    const { env, home } = await fakeDaemon({ 'GET /v1/admin/status': () => status });
+    const { env, home } = await fakeDaemon(healthy);
     await writeFile(join(home, 'gateway.db'), '');
     const { of } = await examine(env, { now: () => Date.now() - 3_600_000 });
     expect(of('clock')).toMatchObject([{ state: 'warning', remedy: expect.stringContaining('NTP') }]);
   });
 
-  test('calls providers only with --online, and reports rejected keys', async () => {
+  test('asks the providers, unless --offline, and reports what is wrong and how to fix it', async () => {
     let asked = 0;
+    const fine = { problem: null, message: 'it answers and accepts the key', remedy: null, ms: 3, ended: [] };
+    const ended = [{ workspace: null, model: null, reason: 'billing' }];
     const { env } = await fakeDaemon({
       'GET /v1/admin/status': () => status,
-      'POST /v1/admin/models/refresh': () => {
+      'POST /v1/admin/providers/check': () => {
         asked += 1;
-        const row = { models: 3, models_before: 3 };
         return {
           object: 'list',
           data: [
-            { provider: 'openai', ...row, error: null },
-            { provider: 'google', ...row, error: 'the key is not taken' },
+            { ...fine, provider: 'openai' },
+            { ...fine, provider: 'openrouter', ended },
+            {
+              ...fine,
+              provider: 'google',
+              problem: 'key',
+              message: 'it refuses the key (401)',
+              remedy: 'Change it.',
+            },
+            { ...fine, provider: 'acme', problem: 'failing', message: 'it fails (500)', remedy: 'Wait.' },
           ],
         };
       },
     });
-    await examine(env);
+    expect((await examine(env, { args: ['--offline'] })).of('online')).toEqual([]);
     expect(asked).toBe(0);
-    const { code, of } = await examine(env, { args: ['--online'] });
+    const { code, of } = await examine(env);
     expect(code).toBe(exitCodes.failed);
-    expect(of('online').map(({ state, message }) => `${state} ${message}`)).toEqual([
-      'ok openai: accepts the key and has 3 models',
-      'broken google: the key is not taken',
+    expect(of('online').map(({ state, message, remedy }) => `${state} ${message} ${remedy}`)).toEqual([
+      'ok openai: it answers and accepts the key null',
+      'ok openrouter: it answers and accepts the key, and is not benched any more null',
+      'broken google: it refuses the key (401) Change it.',
+      'warning acme: it fails (500) Wait.',
     ]);
+  });
+
+  test('gets along with a daemon that cannot ask providers', async () => {
+    const { env } = await fakeDaemon({
+      'GET /v1/admin/status': () => status,
+      'POST /v1/admin/providers/check': (_call, response) => {
+        response.statusCode = 404;
+        return {
+          error: {
+            type: 'not_found',
+            code: 'not_found',
+            message: 'No such path.',
+            param: null,
+            request_id: 'req_1',
+          },
+        };
+      },
+    });
+    expect((await examine(env)).of('online')).toEqual([]);
   });
 
   test('recognises another Gateway daemon on the port', async () => {

@@ -6,12 +6,12 @@ import type { ErrorCode } from '../../../shared/errors.ts';
 import { ReceivedError } from '../../../shared/faults/received-error.ts';
 import { version, versionHeader } from '../../../shared/version.ts';
 import type { Context } from '../../context.ts';
-import { getStatus, getWalletBackend, refreshModels } from '../../endpoints.ts';
+import { checkProviders, getStatus, getWalletBackend } from '../../endpoints.ts';
 import { explain, isLocalHost } from '../../explain.ts';
 import { isLocalDown } from '../../hosts/hosts.ts';
 import { send } from '../../hosts/send.ts';
 import { vaultText } from '../../output/vault-text.ts';
-import { type Finding, readSettings } from './finding.ts';
+import { type DoctorOptions, type Finding, readSettings } from './finding.ts';
 
 /** Reports the daemon's own status if it responds; otherwise whether it could start. */
 export async function checkDaemon(context: Context): Promise<Finding[]> {
@@ -223,14 +223,22 @@ async function isOurs(port: number): Promise<boolean> {
   }
 }
 
-/** Makes the daemon call every provider it has a key for; only on request, because it sends traffic to others. */
-export async function checkOnline(context: Context, { online }: { online?: true }): Promise<Finding[]> {
-  if (!online || isLocalDown(context)) return [];
-  const { data } = await context.client().call(refreshModels, {});
-  return data.map(({ provider, models, error }) => ({
-    check: 'online',
-    state: error === null ? 'ok' : 'broken',
-    message: `${provider}: ${error ?? `accepts the key and has ${models} models`}`,
-    remedy: error === null ? null : 'Check the key and the connection to the provider, then run this again.',
-  }));
+/** Has the daemon ask every provider that it can call. Benches of those that answer end, so it comes before the status. */
+export async function checkOnline(context: Context, { offline }: DoctorOptions): Promise<Finding[]> {
+  if (offline || isLocalDown(context)) return [];
+  try {
+    const { data } = await context.client().call(checkProviders, {});
+    return data.map(({ provider, problem, message, remedy, ended }) => ({
+      check: 'online',
+      state: problem === null ? 'ok' : problem === 'failing' ? 'warning' : 'broken',
+      message: `${provider}: ${message}${ended.length > 0 ? ', and is not benched any more' : ''}`,
+      remedy,
+    }));
+  } catch (error) {
+    // Callers who may not, and daemons of an older version.
+    if (error instanceof ReceivedError && /^(signed_out|permission|not_found)$/.test(error.code)) return [];
+    const { sentence } = explain(error, { isLocal: isLocalHost(context) });
+    const message = `the providers could not be asked: ${sentence}`;
+    return [{ check: 'online', state: 'warning', message, remedy: null }];
+  }
 }

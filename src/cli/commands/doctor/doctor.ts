@@ -8,12 +8,12 @@ import type { Paint } from '../../output/style.ts';
 import type { Column } from '../../output/table.ts';
 import { checkConfig, checkKeychain } from './config.ts';
 import { checkDaemon, checkOnline } from './daemon.ts';
-import type { Finding } from './finding.ts';
+import type { DoctorOptions, Finding } from './finding.ts';
 import { checkClock, checkDisk, checkFolders, checkNode, checkOpenFiles } from './machine.ts';
 
 export const doctorCommand = (context: Context) =>
   new Command('doctor')
-    .option('--online', 'also check that each provider accepts its key')
+    .option('--offline', 'do not ask the providers whether they answer')
     .addHelpText('after', example('gateway doctor --jq \'.[] | select(.state != "ok")\''))
     .action((options) => diagnose(context, options));
 
@@ -46,11 +46,6 @@ const columns: Column<Finding>[] = [
   { title: 'remedy', value: (finding) => finding.remedy },
 ];
 
-export interface DoctorOptions {
-  /** Whether to call the providers. */
-  online?: true;
-}
-
 export type Check = (context: Context, options: DoctorOptions) => Promise<Finding[]> | Finding[];
 
 /** Every check, starting with what the others depend on. */
@@ -62,6 +57,6 @@ export const checks: Check[] = [
   checkDisk,
   checkConfig,
   checkKeychain,
-  checkDaemon,
   checkOnline,
+  checkDaemon,
 ];

@@ -9,6 +9,11 @@ export interface Finding {
   remedy: string | null;
 }
 
+export interface DoctorOptions {
+  /** Whether to call no providers. */
+  offline?: true;
+}
+
 /** Reads the settings as a daemon would now; undefined if they have errors, which `checkConfig` reports. */
 export async function readSettings({
   env,

@@ -1,4 +1,9 @@
-import { type EndedBench, retryProvider } from '../../../shared/contract/providers.ts';
+import {
+  type CheckedProvider,
+  checkProviders,
+  type EndedBench,
+  retryProvider,
+} from '../../../shared/contract/providers.ts';
 import { ApiError } from '../../../shared/errors.ts';
 import { missing } from '../../../shared/faults/not-found.ts';
 import { type Handler, implement } from '../../handler.ts';
@@ -8,6 +13,12 @@ export interface ProviderHandlersDeps {
   has: (provider: string) => boolean;
   /** Ends the benches of all accounts and models of a provider, and returns them. */
   retry: (provider: string) => Promise<readonly Bench[]>;
+  /** Asks each provider that can be called; the benches of those that answer end. */
+  check: () => Promise<readonly ProviderVerdict[]>;
+}
+
+interface ProviderVerdict extends Omit<CheckedProvider, 'ended'> {
+  ended: readonly Bench[];
 }
 
 /** What the host's owner sees of the providers, and does about them. */
@@ -20,6 +31,11 @@ export function providerHandlers(deps: ProviderHandlersDeps): Handler[] {
     implement(retryProvider, async ({ params }) => {
       const provider = known(params.provider);
       return { provider, ended: (await deps.retry(provider)).map(endedView) };
+    }),
+
+    implement(checkProviders, async () => {
+      const checked = await deps.check();
+      return { object: 'list', data: checked.map((one) => ({ ...one, ended: one.ended.map(endedView) })) };
     }),
   ];
 }

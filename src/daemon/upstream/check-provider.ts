@@ -1,0 +1,139 @@
+import { type IncomingAnswer, NetworkFailure, type World } from '../base/world.ts';
+import type { Adapter, ProviderApi } from './adapter.ts';
+import { placeOf } from './http-upstream.ts';
+import { readText } from './response-body.ts';
+
+export type ProviderProblem =
+  | 'certificate'
+  | 'key'
+  | 'credit'
+  | 'address'
+  | 'redirect'
+  | 'proxy'
+  | 'unreachable'
+  | 'failing';
+
+/** What came of asking a provider for its models. Texts are for the host's owner; they contain no key. */
+export interface ProviderCheck {
+  /** Null if it answers. */
+  problem: ProviderProblem | null;
+  message: string;
+  remedy: string | null;
+  ms: number;
+}
+
+export interface CheckedProvider {
+  name: string;
+  /** Free to ask, with the key. */
+  url: string;
+  key: string | undefined;
+  headers: ProviderApi['keyHeaders'];
+  failure: Adapter['failure'];
+  /** The variable of the key; undefined if it needs none. */
+  keyVariable: string | undefined;
+  /** Where its address is set. */
+  addressSetting: string;
+}
+
+const timeoutMs = 5_000;
+const bytesMax = 64 * 1024;
+
+/** Asks a provider for something free. Never rejects because of the provider or the network. */
+export async function checkProvider(
+  { send, elapsed }: Pick<World, 'send' | 'elapsed'>,
+  provider: CheckedProvider,
+): Promise<ProviderCheck> {
+  const startedAt = elapsed();
+  const verdict = await ask(send, provider);
+  return { ...verdict, ms: Math.round(elapsed() - startedAt) };
+}
+
+type Verdict = Omit<ProviderCheck, 'ms'>;
+
+async function ask(send: World['send'], provider: CheckedProvider): Promise<Verdict> {
+  const { url, key, headers } = provider;
+  try {
+    const answer = await send({
+      method: 'GET',
+      url,
+      headers: { accept: 'application/json', ...(key !== undefined && headers(key)) },
+      headersTimeoutMs: timeoutMs,
+      idleTimeoutMs: timeoutMs,
+      totalTimeoutMs: timeoutMs,
+    });
+    return await verdictOf(answer, provider);
+  } catch (error) {
+    if (!(error instanceof NetworkFailure)) throw error;
+    return unreached(error, provider);
+  }
+}
+
+async function verdictOf(answer: IncomingAnswer, provider: CheckedProvider): Promise<Verdict> {
+  const { status, headers, body } = answer;
+  const { addressSetting, keyVariable } = provider;
+  if (status >= 300 && status < 400) {
+    body.cancel();
+    const to = placeOf(headers.location);
+    const remedy = to ? `Set ${addressSetting} to its address at ${to}.` : `Correct ${addressSetting}.`;
+    return { problem: 'redirect', message: `it redirects${to ? ` to ${to}` : ''} (${status})`, remedy };
+  }
+  const isPage = headers['content-type']?.toLowerCase().startsWith('text/html') ?? false;
+  if (status < 400 && !isPage) {
+    body.cancel();
+    const accepts = keyVariable === undefined ? '' : ' and accepts the key';
+    return { problem: null, message: `it answers${accepts}`, remedy: null };
+  }
+  if (isPage && status < 500 && status !== 401 && status !== 403) {
+    body.cancel();
+    return wrongAddress(`a web page is at its address (${status})`, provider);
+  }
+  const { kind } = provider.failure(status, headers, await readText(body, bytesMax));
+  if (kind === 'authentication' || kind === 'forbidden')
+    return {
+      problem: 'key',
+      message: keyVariable === undefined ? `it wants a key (${status})` : `it refuses the key (${status})`,
+      remedy: keyVariable
+        ? `Start the daemon with a valid key in ${keyVariable}.`
+        : `Name the variable of its key: key_env in the configuration.`,
+    };
+  if (kind === 'billing')
+    return {
+      problem: 'credit',
+      message: `its account is out of credit (${status})`,
+      remedy: `Add credit there, then run: gateway providers retry ${provider.name}`,
+    };
+  if (kind === 'rate-limited')
+    return { problem: null, message: `it answers, and limits the rate for now (${status})`, remedy: null };
+  if (status < 500) return wrongAddress(`it has no list of models at its address (${status})`, provider);
+  return {
+    problem: 'failing',
+    message: `it fails (${status})`,
+    remedy: 'Try again later; calls go to other providers meanwhile.',
+  };
+}
+
+function wrongAddress(message: string, { addressSetting }: Pick<CheckedProvider, 'addressSetting'>): Verdict {
+  return { problem: 'address', message, remedy: `Check ${addressSetting}.` };
+}
+
+function unreached({ at, kind, message }: NetworkFailure, { addressSetting }: CheckedProvider): Verdict {
+  if (at === 'certificate')
+    return {
+      problem: 'certificate',
+      message: message.replace(/ \(its certificate.*$/, ' (its certificate is not trusted)'),
+      remedy:
+        'Start the daemon with NODE_EXTRA_CA_CERTS=FILE, a file with the authority, or with NODE_USE_SYSTEM_CA=1 (--use-system-ca).',
+    };
+  if (at === 'proxy')
+    return {
+      problem: 'proxy',
+      message,
+      remedy: 'Check HTTPS_PROXY and HTTP_PROXY, or name the host in NO_PROXY, and restart the daemon.',
+    };
+  if (kind === 'unresolved') return wrongAddress(message, { addressSetting });
+  return {
+    problem: 'unreachable',
+    message,
+    remedy: `Check that it runs and can be reached from here, and ${addressSetting}.`,
+  };
+}
