@@ -186,6 +186,7 @@ export const deleteProviderKey: Address<typeof providerKeysContract.deleteProvid
 export const listProviderKeys: Address<typeof providerKeysContract.listProviderKeys> = { method: 'GET', path: '/v1/workspaces/{workspace}/provider-keys' };
 export const putProviderKey: Address<typeof providerKeysContract.putProviderKey> = { method: 'PUT', path: '/v1/workspaces/{workspace}/provider-keys/{provider}' };
 export const checkProviders: Address<typeof providersContract.checkProviders> = { method: 'POST', path: '/v1/admin/providers/check' };
+export const getProvider: Address<typeof providersContract.getProvider> = { method: 'GET', path: '/v1/admin/providers/{provider}' };
 export const retryProvider: Address<typeof providersContract.retryProvider> = { method: 'POST', path: '/v1/admin/providers/{provider}/retry' };
 export const listRates: Address<typeof ratesContract.listRates> = { method: 'GET', path: '/v1/rates' };
 export const getAsset: Address<typeof referenceContract.getAsset> = { method: 'GET', path: '/assets/{name}' };

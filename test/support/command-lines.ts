@@ -133,6 +133,7 @@ export const commandLines: Record<string, Sample> = {
   'usage tokens-served': line('usage', 'tokens-served'),
   'traces list': line('traces', 'list'),
   'providers health': line('providers', 'health'),
+  'providers show': line('providers', 'show', 'simulator'),
   'providers retry': line('providers', 'retry', 'simulator'),
   'traces count': line('traces', 'count', '--by', 'model'),
   'traces show': about(['traces', 'show'], aRequest),

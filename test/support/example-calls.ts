@@ -296,6 +296,10 @@ const samples: Record<string, Sample> = {
   checkProviders: {
     callers: loginOnly,
   },
+  getProvider: {
+    callers: loginOnly,
+    example: () => ({ params: { provider: 'simulator' } }),
+  },
   retryProvider: {
     callers: loginOnly,
     example: () => ({ params: { provider: 'simulator' } }),

@@ -1,9 +1,107 @@
 import { Command } from '@commander-js/extra-typings';
-import type { EndedBench } from '../../shared/contract/providers.ts';
+import type { EndedBench, ProviderView } from '../../shared/contract/providers.ts';
 import type { Context } from '../context.ts';
-import { retryProvider } from '../endpoints.ts';
+import { getProvider, retryProvider } from '../endpoints.ts';
 import { example } from '../options.ts';
 import type { Column } from '../output/table.ts';
+import { ago } from '../output/time.ts';
+
+type CurrentBench = ProviderView['benches'][number];
+type Learned = ProviderView['learned'][number];
+
+export const showProviderCommand = (context: Context) =>
+  new Command('show')
+    .argument('<provider>', 'a provider or an upstream')
+    .addHelpText('after', example('gateway providers show openai'))
+    .action((provider) => showProvider(context, provider));
+
+async function showProvider(context: Context, provider: string): Promise<void> {
+  const found = await context.client().call(getProvider, { params: { provider } });
+  await context.out.record(found, providerColumns);
+  if (context.out.wantsJson() || context.out.isQuiet() || !context.io.stdout.isTty) return;
+  if (found.benches.length > 0) {
+    context.out.text('\n');
+    await context.out.table(found.benches, benchColumns(context.now()), { empty: '' });
+  }
+  if (found.learned.length > 0) {
+    context.out.text('\n');
+    await context.out.table(found.learned, learnedColumns(context.now()), { empty: '' });
+    context.out.note('Forgotten after an hour, and with: gateway reload');
+  }
+}
+
+const providerColumns: Column<ProviderView>[] = [
+  { title: 'provider', value: ({ provider }) => provider },
+  { title: 'kind', value: ({ kind }) => kind },
+  {
+    title: 'base_url',
+    value: ({ base_url }) => base_url,
+    show: ({ base_url }) => base_url ?? 'in the daemon',
+  },
+  {
+    title: 'formats',
+    value: ({ formats }) => formats.join(' '),
+    show: ({ formats }) => formats.join(' ') || 'its own',
+  },
+  {
+    title: 'key',
+    value: ({ key }) => key.variable,
+    show: ({ key }) =>
+      key.variable === null ? 'none needed' : `${key.variable}, ${key.set ? 'set' : 'not set'}`,
+  },
+  { title: 'models', value: ({ models }) => models },
+  {
+    title: 'state',
+    value: ({ state }) => state,
+    style: ({ state }) => (state === 'available' ? 'green' : 'yellow'),
+  },
+  { title: 'reason', value: ({ reason }) => reason, show: ({ reason }) => reason ?? '–' },
+  { title: 'benches', value: ({ benches }) => benches.map(benchText).join('; ') },
+  { title: 'learned', value: ({ learned }) => learned.map(learnedText).join('; ') },
+];
+
+function benchText({ model, workspace, reason }: CurrentBench): string {
+  return `${model ?? 'all models'}${workspace === null ? '' : ` of ${workspace}`}: ${reason}`;
+}
+
+function learnedText({ model, member, change, becomes }: Learned): string {
+  return `${model}: ${member} ${changeText({ change, becomes })}`;
+}
+
+function changeText({ change, becomes }: Pick<Learned, 'change' | 'becomes'>): string {
+  return change === 'left-out' ? 'left out' : change === 'added' ? 'added' : `as ${becomes}`;
+}
+
+const endedColumns: Column<EndedBench>[] = [
+  { title: 'workspace', value: ({ workspace }) => workspace, show: ({ workspace }) => workspace ?? 'host' },
+  { title: 'model', value: ({ model }) => model, show: ({ model }) => model ?? 'all' },
+  { title: 'reason', value: ({ reason }) => reason },
+];
+
+const benchColumns = (now: number): Column<CurrentBench>[] => [
+  { title: 'benched', value: ({ model }) => model, show: ({ model }) => model ?? 'all models' },
+  {
+    title: 'account',
+    value: ({ workspace }) => workspace,
+    show: ({ workspace }) => workspace ?? 'host',
+    isSpare: true,
+  },
+  { title: 'reason', value: ({ reason }) => reason },
+  { title: 'since', value: ({ since }) => since, show: ({ since }) => ago(since, now) },
+  {
+    title: 'next_attempt',
+    label: 'next attempt',
+    value: ({ next_attempt_at }) => next_attempt_at,
+    show: ({ next_attempt_at }) => next_attempt_at ?? 'now',
+  },
+];
+
+const learnedColumns = (now: number): Column<Learned>[] => [
+  { title: 'model', value: ({ model }) => model },
+  { title: 'member', value: ({ member }) => member },
+  { title: 'sent', value: changeText },
+  { title: 'learned', value: ({ learned_at }) => learned_at, show: ({ learned_at }) => ago(learned_at, now) },
+];
 
 export const retryProviderCommand = (context: Context) =>
   new Command('retry')
@@ -13,9 +111,3 @@ export const retryProviderCommand = (context: Context) =>
       const { ended } = await context.client().call(retryProvider, { params: { provider } });
       await context.out.table(ended, endedColumns, { empty: `${provider} was not benched.` });
     });
-
-const endedColumns: Column<EndedBench>[] = [
-  { title: 'workspace', value: ({ workspace }) => workspace, show: ({ workspace }) => workspace ?? 'host' },
-  { title: 'model', value: ({ model }) => model, show: ({ model }) => model ?? 'all' },
-  { title: 'ended', value: ({ reason }) => reason },
-];

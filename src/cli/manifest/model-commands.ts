@@ -268,6 +268,11 @@ export const modelCommands: Record<string, CommandEntry | NounEntry> = {
         options: ['since'],
         load: async () => (await import('../commands/provider-health.ts')).providerHealthCommand,
       },
+      show: {
+        summary: 'Show a provider: address, key variable, benches and what its models refused.',
+        endpoint: endpoints.getProvider,
+        load: async () => (await import('../commands/providers.ts')).showProviderCommand,
+      },
       retry: {
         summary: 'End the benches of a provider, such as after adding credit there.',
         endpoint: endpoints.retryProvider,

@@ -90,7 +90,9 @@ export const commandNames: Record<string, string> = {
   ...sameFor(['models search', 'models find', 'models filter'], 'gateway models list --match'),
   'models pull': 'gateway engine add',
   ...sameFor(['providers add', 'providers set', 'providers create'], 'gateway provider-keys set'),
+  ...sameFor(['providers list', 'providers ls'], 'gateway providers health'),
   ...sameFor(['providers test', 'providers check'], 'gateway provider-keys check'),
+  ...sameFor(['providers reset', 'providers unbench', 'providers clear'], 'gateway providers retry'),
   ...sameFor(
     ['capture enable', 'capture disable', 'capture start', 'capture stop', 'capture on', 'capture off'],
     'gateway capture set',

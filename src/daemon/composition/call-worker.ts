@@ -104,6 +104,7 @@ export function createCallWorker(deps: CallWorkerDeps) {
     cancel: (workspaceId: string, requestId: string) => running.cancel(workspaceId, requestId),
     retry: ({ provider, account }: { provider: string; account: string | undefined }) =>
       void health.retry(provider, account),
+    refusalsOf: models.refusalsOf,
     calls: () => ({ calls: accounts.admission.running(), admitted: admittedCount }),
     showProviders: (descriptions: readonly ProviderDescription[]) => providers.mirror(descriptions),
     showWires: (workspaceId: string, windows: readonly WireWindow[]) =>

@@ -59,13 +59,15 @@ export function createModels(deps: CallAppDeps, features: ModelsFeatures) {
   const find = deps.findLocalProviders;
   const localServers = find && createLocalServers({ find, providers, world });
   const ownKeys = createOwnKeys(deps, { workspaces, health, providers: providers.byName });
+  const upstreams = translatingUpstreams({ get: (name) => providers.byName.get(name)?.upstream }, world);
+  const { refusalsOf } = upstreams;
   const router = createRouter({
     catalog,
     health,
     speed,
     world,
     settings,
-    upstreams: translatingUpstreams({ get: (name) => providers.byName.get(name)?.upstream }, world),
+    upstreams,
     onFailure: unreachableLogger(deps),
     keyFor: ownKeys.keyFor,
     ownKeysOf: ownKeys.ownKeysOf,
@@ -75,7 +77,7 @@ export function createModels(deps: CallAppDeps, features: ModelsFeatures) {
     ...settings.removedSettings,
     ...(await unknownModels(catalog, settings)),
   ];
-  return { catalog, configWarnings, health, localServers, ownKeys, providers, router, speed };
+  return { catalog, configWarnings, health, localServers, ownKeys, providers, refusalsOf, router, speed };
 }
 
 interface CatalogFeatures {

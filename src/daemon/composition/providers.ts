@@ -1,14 +1,31 @@
-import { providerHandlers } from '../features/providers/index.ts';
+import { latestOf } from '../features/inference/index.ts';
+import { providerHandlers, providerView } from '../features/providers/index.ts';
+import type { Provider } from '../upstream/providers-from-config.ts';
 import type { AppDeps } from './app-deps.ts';
 import type { Feature } from './feature.ts';
 import { endBenches, type Models } from './models.ts';
 
 /** What the host's owner sees of the providers, and does about them. */
-export function createProviderFeature({ workers }: AppDeps, models: Models): Feature {
+export function createProviderFeature({ workers, world }: AppDeps, models: Models): Feature {
   const { byName } = models.providers;
   return {
     handlers: providerHandlers({
       has: (provider) => byName.has(provider),
+      async show(name) {
+        const { description, access, key } = byName.get(name) as Provider;
+        const all = await models.catalog.all();
+        const refusals = [models.refusalsOf(name), ...((await workers?.refusals(name)) ?? [])];
+        return providerView({
+          description,
+          access,
+          hasKey: key !== undefined,
+          models: all.filter(({ offers }) => offers.some(({ provider }) => provider === name)).length,
+          benches: models.health.benches(),
+          periods: models.health.periods(world.now()),
+          refusals: latestOf(refusals.flat()),
+          now: world.now(),
+        });
+      },
       retry: (provider) => endBenches({ models, workers }, provider),
       check: async () => {
         const asked = [...byName.values()].filter(({ description, check }) => description.available && check);

@@ -1,5 +1,6 @@
 import type { WireWindow } from '../features/capture/index.ts';
 import type { ProviderDescription } from '../features/catalog/index.ts';
+import type { LearnedRefusal } from '../features/inference/index.ts';
 
 /** What runs in a worker, and what it has done. */
 export interface WorkerLoad {
@@ -18,6 +19,8 @@ export interface Workers {
   cancel(call: { workspaceId: string; requestId: string }): Promise<boolean>;
   /** Ends the benches of a provider, of one account or of all. */
   retry(bench: { provider: string; account: string | undefined }): Promise<void>;
+  /** What the models of a provider refused in each of them. */
+  refusals(provider: string): Promise<readonly LearnedRefusal[][]>;
   /** Of each of them. */
   load(): Promise<readonly WorkerLoad[]>;
   /** Passes on which providers the main thread can call now. */

@@ -103,6 +103,10 @@ export class CallWorkers implements Workers {
     await this.#askAll('retry', bench);
   }
 
+  refusals(provider: string): Promise<ToWorker['refusals'][1][]> {
+    return this.#askAll('refusals', provider);
+  }
+
   load(): Promise<WorkerLoad[]> {
     return this.#askAll('load', undefined);
   }

@@ -6,6 +6,7 @@ import type { WorkerLoad } from '../composition/workers.ts';
 import type { Config } from '../config/config.ts';
 import type { WireWindow } from '../features/capture/index.ts';
 import type { ProviderDescription } from '../features/catalog/index.ts';
+import type { LearnedRefusal } from '../features/inference/index.ts';
 import type { Captured } from '../storage/content/content-messages.ts';
 
 /** What a worker gets when it starts. */
@@ -33,6 +34,7 @@ export interface ToWorker {
   reload: [question: Config, answer: undefined];
   cancel: [question: { workspaceId: string; requestId: string }, answer: boolean];
   retry: [question: { provider: string; account: string | undefined }, answer: undefined];
+  refusals: [question: string, answer: LearnedRefusal[]];
   load: [question: undefined, answer: WorkerLoad];
   /** Milliseconds that proxies have to close their connections. */
   leave: [question: number, answer: undefined];

@@ -129,6 +129,7 @@ function answersOf(worker: Promise<Served>): Omit<Answers<ToWorker>, 'changes' |
     reload: async (config) => (await worker).reload(config),
     cancel: async ({ workspaceId, requestId }) => (await worker).app.cancel(workspaceId, requestId),
     retry: async (bench) => (await worker).app.retry(bench),
+    refusals: async (provider) => (await worker).app.refusalsOf(provider),
     async load() {
       const { app, server, storage } = await worker;
       return { ...server.running(), ...app.calls(), writesWaiting: storage.writesWaiting() };

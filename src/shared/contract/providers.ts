@@ -1,6 +1,6 @@
 import { type Static, Type } from 'typebox';
 import { endpoint } from './endpoint.ts';
-import { nullable } from './vocabulary.ts';
+import { nullable, Timestamp } from './vocabulary.ts';
 
 const owner = { login: 'owner', loginOnly: true } as const;
 
@@ -64,5 +64,63 @@ export const checkProviders = endpoint({
   errors: ['unauthenticated', 'signed_out', 'permission'],
 });
 
+const ProviderView = Type.Object(
+  {
+    provider: Type.String(),
+    kind: Type.String({
+      description: 'A known provider by its name, `compatible` (an upstream), `local` or `simulator`.',
+    }),
+    base_url: nullable(Type.String({ description: 'Without user names, passwords and parameters.' })),
+    formats: Type.Array(Type.String(), {
+      description: '`chat`, `responses`, `messages`; none if it has its own.',
+    }),
+    key: Type.Object({
+      variable: nullable(
+        Type.String({ description: 'The variable that its key comes from; null if it needs none.' }),
+      ),
+      set: Type.Boolean(),
+    }),
+    models: Type.Integer({ minimum: 0 }),
+    state: Type.Enum(['available', 'benched', 'unavailable']),
+    reason: nullable(Type.String({ description: 'Why it is unavailable or benched.' })),
+    benches: Type.Array(
+      Type.Object({
+        ...EndedBench.properties,
+        since: Timestamp,
+        next_attempt_at: nullable(Timestamp),
+      }),
+      { description: 'Current ones. A call is tried at `next_attempt_at`; null if it is due.' },
+    ),
+    learned: Type.Array(
+      Type.Object({
+        model: Type.String(),
+        member: Type.String({ description: 'The member of requests to the model.' }),
+        change: Type.Enum(['left-out', 'renamed', 'added']),
+        becomes: nullable(
+          Type.String({ description: 'Its name in requests to the model, if it is renamed.' }),
+        ),
+        learned_at: Timestamp,
+        forgotten_at: Timestamp,
+      }),
+      { description: 'What its models refused, and how requests are written since. A reload forgets it.' },
+    ),
+  },
+  { $id: 'ProviderDetails' },
+);
+
+export const getProvider = endpoint({
+  id: 'getProvider',
+  method: 'GET',
+  path: '/v1/admin/providers/{provider}',
+  summary: 'Show a provider.',
+  description: 'Its address, the source of its key, its benches, and what its models turned out to refuse.',
+  tag: 'Models',
+  access: owner,
+  params: ProviderName,
+  result: ProviderView,
+  errors: ['unauthenticated', 'signed_out', 'permission', 'not_found'],
+});
+
+export type ProviderView = Static<typeof ProviderView>;
 export type CheckedProvider = Static<typeof CheckedProvider>;
 export type EndedBench = Static<typeof EndedBench>;

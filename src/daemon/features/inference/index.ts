@@ -4,4 +4,5 @@ export { sealedBackground } from './lifecycles/background/sealed-background.ts';
 export type { InferenceDeps } from './lifecycles/inference-deps.ts';
 export type { ResponsesStore } from './stored/responses-store.ts';
 export { sealedResponses } from './stored/sealed-responses.ts';
+export { type LearnedRefusal, latestOf } from './translation/refused-options.ts';
 export { translatingUpstreams } from './translation/translating-upstreams.ts';

@@ -2,15 +2,19 @@ import {
   type CheckedProvider,
   checkProviders,
   type EndedBench,
+  getProvider,
+  type ProviderView,
   retryProvider,
 } from '../../../shared/contract/providers.ts';
 import { ApiError } from '../../../shared/errors.ts';
 import { missing } from '../../../shared/faults/not-found.ts';
-import { type Handler, implement } from '../../handler.ts';
+import { type Handler, implement } from '../../base/handler.ts';
 import { accountOwner, type Bench } from '../routing/index.ts';
 
 export interface ProviderHandlersDeps {
   has: (provider: string) => boolean;
+  /** What is known of a provider that there is. */
+  show: (provider: string) => Promise<ProviderView>;
   /** Ends the benches of all accounts and models of a provider, and returns them. */
   retry: (provider: string) => Promise<readonly Bench[]>;
   /** Asks each provider that can be called; the benches of those that answer end. */
@@ -28,6 +32,8 @@ export function providerHandlers(deps: ProviderHandlersDeps): Handler[] {
     throw new ApiError('not_found', { message: missing('provider', provider) });
   };
   return [
+    implement(getProvider, async ({ params }) => await deps.show(known(params.provider))),
+
     implement(retryProvider, async ({ params }) => {
       const provider = known(params.provider);
       return { provider, ended: (await deps.retry(provider)).map(endedView) };
@@ -40,7 +46,7 @@ export function providerHandlers(deps: ProviderHandlersDeps): Handler[] {
   ];
 }
 
-function endedView(bench: Bench): EndedBench {
+export function endedView(bench: Bench): EndedBench {
   return {
     workspace: accountOwner(bench) ?? null,
     model: bench.providerModel ?? null,

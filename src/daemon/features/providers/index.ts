@@ -1,1 +1,2 @@
 export { providerHandlers } from './handlers.ts';
+export { providerView } from './provider-view.ts';

@@ -60,6 +60,7 @@ export const commandSamples: Readonly<Record<string, string>> = {
   getModel: 'gateway models show sim/assistant',
   getPayment: 'gateway payments show pay_01jd… --json=status',
   getPaywall: 'gateway paywalls show weather',
+  getProvider: 'gateway providers show openai',
   getProvidersHealth: 'gateway providers health --since 7d',
   getResponse: 'gateway responses get resp_01jd… --json',
   getSession: 'gateway whoami --jq .user.handle',

@@ -48,8 +48,24 @@ const rememberedMs = 60 * 60 * 1000;
 const entriesMax = 1000;
 
 interface Entry<Learned> {
-  learned: Set<Learned>;
+  model: string;
+  /** With the times at which each was learned. */
+  learned: Map<Learned, number>;
   until: number;
+}
+
+/** What a model refused, as the host's owner sees it. */
+export interface LearnedRefusal {
+  /** The provider's name of the model. */
+  model: string;
+  /** What is left out of requests or written in another way. */
+  member: string;
+  /** Its other name; null if it is left out, or added where it is missing. */
+  becomes: string | null;
+  change: 'left-out' | 'renamed' | 'added';
+  /** How long ago it was learned, and when it will be forgotten. */
+  agoMs: number;
+  leftMs: number;
 }
 
 /** Remembers what the models of an upstream refused, so that later calls need not be refused again. */
@@ -62,14 +78,29 @@ class Refusals<Learned> {
   }
 
   of(key: () => string): ReadonlySet<Learned> | undefined {
-    if (this.#entries.size === 0) return undefined;
-    const entry = this.#entries.get(key());
-    return entry !== undefined && this.#clock.elapsed() < entry.until ? entry.learned : undefined;
+    const entry = this.#current(key);
+    return entry && new Set(entry.learned.keys());
   }
 
-  add(key: () => string, learned: Learned): void {
-    const all = new Set([...(this.of(key) ?? []), learned]);
-    this.#entries.set(key(), { learned: all, until: this.#clock.elapsed() + rememberedMs });
+  #current(key: () => string): Entry<Learned> | undefined {
+    if (this.#entries.size === 0) return undefined;
+    const entry = this.#entries.get(key());
+    return entry !== undefined && this.#clock.elapsed() < entry.until ? entry : undefined;
+  }
+
+  add(model: string, key: () => string, learned: Learned): void {
+    const now = this.#clock.elapsed();
+    const all = new Map(this.#current(key)?.learned).set(learned, now);
+    this.#entries.set(key(), { model, learned: all, until: now + rememberedMs });
+  }
+
+  list(): { model: string; learned: Learned; agoMs: number; leftMs: number }[] {
+    const now = this.#clock.elapsed();
+    return [...this.#entries.values()]
+      .filter(({ until }) => now < until)
+      .flatMap(({ model, learned, until }) =>
+        [...learned].map(([one, at]) => ({ model, learned: one, agoMs: now - at, leftMs: until - now })),
+      );
   }
 }
 
@@ -88,7 +119,7 @@ export class LearnedRefusals {
   }
 
   addOption(call: UpstreamCall, option: TuningOption): void {
-    this.#options.add(() => keyOf(call), option);
+    this.#options.add(call.model, () => keyOf(call), option);
   }
 
   adjustmentsOf(call: UpstreamCall): ReadonlySet<Adjustment> | undefined {
@@ -96,9 +127,41 @@ export class LearnedRefusals {
   }
 
   addAdjustment(call: UpstreamCall, adjustment: Adjustment): void {
-    this.#adjustments.add(() => modelOf(call), adjustment);
+    this.#adjustments.add(call.model, () => modelOf(call), adjustment);
+  }
+
+  /** All that is remembered. */
+  list(): LearnedRefusal[] {
+    const all = [
+      ...this.#options.list().map(({ learned, ...when }): LearnedRefusal => {
+        const member = learned.replace(/[A-Z]/g, (letter) => `_${letter.toLowerCase()}`);
+        return { ...when, member, becomes: null, change: 'left-out' };
+      }),
+      ...this.#adjustments
+        .list()
+        .map(({ learned, ...when }): LearnedRefusal => ({ ...when, ...changes[learned] })),
+    ];
+    return latestOf(all);
   }
 }
+
+/** Each member of a model once: of the formats, efforts and threads in which the model refused it, the latest. */
+export function latestOf(all: readonly LearnedRefusal[]): LearnedRefusal[] {
+  const latest = new Map<string, LearnedRefusal>();
+  for (const one of all.toSorted((a, b) => b.agoMs - a.agoMs))
+    latest.set([one.model, one.member, one.change].join('\n'), one);
+  return [...latest.values()];
+}
+
+const changes: Readonly<Record<Adjustment, Pick<LearnedRefusal, 'member' | 'becomes' | 'change'>>> = {
+  max_tokens: { member: 'max_completion_tokens', becomes: 'max_tokens', change: 'renamed' },
+  max_completion_tokens: { member: 'max_tokens', becomes: 'max_completion_tokens', change: 'renamed' },
+  'no-stream-options': { member: 'stream_options', becomes: null, change: 'left-out' },
+  'reasoning-history': { member: 'messages[].reasoning_content', becomes: null, change: 'added' },
+  'no-reasoning-history': { member: 'messages[].reasoning_content', becomes: null, change: 'left-out' },
+  'no-encrypted-reasoning': { member: 'encrypted_content', becomes: null, change: 'left-out' },
+  'no-strict-tools': { member: 'tools[].strict', becomes: null, change: 'left-out' },
+};
 
 function modelOf({ model, wire, inference }: UpstreamCall): string {
   return `${model}\n${wire ?? inference.wire}`;

@@ -11,7 +11,7 @@ import { callerNames, withCallerFields } from './caller-fields.ts';
 import { withoutForeignItems } from './foreign-items.ts';
 import { withPlainTools } from './plain-tools.ts';
 import { adjustmentFor, droppedBy, isLasting } from './refused-members.ts';
-import { LearnedRefusals, refusedOption } from './refused-options.ts';
+import { type LearnedRefusal, LearnedRefusals, refusedOption } from './refused-options.ts';
 import { stoppedAnswer } from './stop-sequences.ts';
 import { withinAbilities, withoutOptions } from './within-abilities.ts';
 
@@ -23,15 +23,26 @@ interface Upstreams {
  * The upstreams, without the options of a call that the model lacks, with its tools replaced where a provider does not speak
  * the caller's format, and with rejections in the caller's terms.
  */
-export function translatingUpstreams(upstreams: Upstreams, clock: Pick<World, 'elapsed'>): Upstreams {
-  const known = new WeakMap<Upstream, Upstream>();
+export function translatingUpstreams(
+  upstreams: Upstreams,
+  clock: Pick<World, 'elapsed'>,
+): Upstreams & { refusalsOf(provider: string): LearnedRefusal[] } {
+  const known = new WeakMap<Upstream, { upstream: Upstream; refused: LearnedRefusals }>();
   return {
     get(provider) {
       const upstream = upstreams.get(provider);
       if (upstream === undefined) return undefined;
-      const translated = known.get(upstream) ?? translating(upstream, new LearnedRefusals(clock));
-      known.set(upstream, translated);
+      const found = known.get(upstream);
+      if (found !== undefined) return found.upstream;
+      const refused = new LearnedRefusals(clock);
+      const translated = translating(upstream, refused);
+      known.set(upstream, { upstream: translated, refused });
       return translated;
+    },
+    /** What the models of a provider turned out to refuse. */
+    refusalsOf(provider) {
+      const upstream = upstreams.get(provider);
+      return (upstream && known.get(upstream)?.refused.list()) ?? [];
     },
   };
 }

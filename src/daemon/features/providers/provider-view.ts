@@ -1,0 +1,66 @@
+import type { ProviderView } from '../../../shared/contract/providers.ts';
+import { isoTime } from '../../../shared/time/time.ts';
+import type { ProviderDescription } from '../catalog/index.ts';
+import type { LearnedRefusal } from '../inference/index.ts';
+import type { Bench, BenchPeriod } from '../routing/index.ts';
+import { endedView } from './handlers.ts';
+
+interface ProviderFacts {
+  description: ProviderDescription;
+  access: { baseUrl: string; keyVariable: string | undefined } | undefined;
+  hasKey: boolean;
+  models: number;
+  /** Current ones of all providers. */
+  benches: readonly Bench[];
+  /** Since the start, oldest first. */
+  periods: readonly BenchPeriod[];
+  refusals: readonly LearnedRefusal[];
+  now: number;
+}
+
+/** What the host's owner sees of a provider; never its key. */
+export function providerView(facts: ProviderFacts): ProviderView {
+  const { description, access, hasKey, models, refusals, now } = facts;
+  const { name, kind, available, reason, wires } = description;
+  const benches = facts.benches.filter(({ provider }) => provider === name);
+  const ofHost = benches.find(({ account, reason: why }) => account === name && why !== 'unknown-model');
+  return {
+    provider: name,
+    kind,
+    base_url: access ? withoutSecrets(access.baseUrl) : null,
+    formats: [...(wires ?? [])],
+    key: { variable: access?.keyVariable ?? null, set: hasKey },
+    models,
+    state: available ? (ofHost ? 'benched' : 'available') : 'unavailable',
+    reason: available ? (ofHost?.reason ?? null) : reason,
+    benches: benches.map((bench) => ({
+      ...endedView(bench),
+      since: isoTime(sinceOf(bench, facts.periods) ?? now),
+      next_attempt_at: bench.retryAfterMs > 0 ? isoTime(Math.round(now + bench.retryAfterMs)) : null,
+    })),
+    learned: refusals.map(({ model, member, change, becomes, agoMs, leftMs }) => ({
+      model,
+      member,
+      change,
+      becomes,
+      learned_at: isoTime(Math.round(now - agoMs)),
+      forgotten_at: isoTime(Math.round(now + leftMs)),
+    })),
+  };
+}
+
+function sinceOf(bench: Bench, periods: readonly BenchPeriod[]): number | undefined {
+  return periods.findLast(
+    ({ account, provider, providerModel, reason }) =>
+      provider === bench.provider &&
+      reason === bench.reason &&
+      providerModel === bench.providerModel &&
+      (reason === 'failing' || account === bench.account),
+  )?.since;
+}
+
+function withoutSecrets(address: string): string {
+  if (!URL.canParse(address)) return '';
+  const { origin, pathname } = new URL(address);
+  return `${origin}${pathname === '/' ? '' : pathname}`;
+}
