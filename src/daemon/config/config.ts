@@ -68,6 +68,8 @@ export interface Config {
   aliases: Record<string, AliasConfig>;
   /** Models to try after another one, by the name of that one. */
   fallbacks: Record<string, string[]>;
+  /** For what the next route of a call is tried, besides failures of providers. */
+  fallbackOn: ('context_length' | 'content_filter' | 'empty')[];
   timeouts: {
     connectMs: number;
     headersMs: number;
@@ -310,6 +312,7 @@ export async function loadConfig({
     defaultModel: file.default_model,
     aliases: setting('aliases'),
     fallbacks: setting('fallbacks'),
+    fallbackOn: setting('fallback_on'),
     timeouts: {
       connectMs: setting('timeouts.connect_ms'),
       headersMs: setting('timeouts.headers_ms'),

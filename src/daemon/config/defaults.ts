@@ -14,6 +14,7 @@ export const defaults = {
   shed_load: true,
   aliases: {},
   fallbacks: {},
+  fallback_on: [],
   margin_percent: 0,
   'billing.mode': 'postpaid',
   'timeouts.connect_ms': 5_000,

@@ -12,6 +12,7 @@ export interface ReloadableSettings {
   readonly engine: Config['engine'];
   removedSettings: Config['removedSettings'];
   defaultModel: string | undefined;
+  fallbackOn: Config['fallbackOn'];
   marginPpm: number;
   allPrepaid: boolean;
   storesResponses: boolean;
@@ -32,6 +33,7 @@ export function createReloadableSettings(config: Config): ReloadableSettings {
   const {
     removedSettings,
     defaultModel,
+    fallbackOn,
     marginPpm,
     allPrepaid,
     storesResponses,
@@ -56,6 +58,7 @@ export function createReloadableSettings(config: Config): ReloadableSettings {
     engine: { ...config.engine },
     removedSettings,
     defaultModel,
+    fallbackOn,
     marginPpm,
     allPrepaid,
     storesResponses,

@@ -177,6 +177,11 @@ export const ConfigFile = Type.Object(
         description: 'a map of models to lists of models',
       }),
     ),
+    fallback_on: Type.Optional(
+      Type.Array(Type.Enum(['context_length', 'content_filter', 'empty']), {
+        description: 'a list of context_length, content_filter and empty',
+      }),
+    ),
     timeouts: Type.Optional(
       Type.Object(
         {

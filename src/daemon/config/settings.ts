@@ -48,6 +48,7 @@ export const knownSettings: Readonly<Record<string, Known>> = {
   default_model: {},
   aliases: {},
   fallbacks: {},
+  fallback_on: {},
   margin_percent: {},
   'billing.mode': {},
   'timeouts.connect_ms': restart,

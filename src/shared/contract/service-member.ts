@@ -38,6 +38,13 @@ export const ServiceMember = Type.Object(
         description: 'Models to try in order when no provider of the first one answers.',
       }),
     ),
+    fallback_on: Type.Optional(
+      Type.Array(Type.Enum(['context_length', 'content_filter', 'empty']), {
+        maxItems: 3,
+        description:
+          'For what the next provider or fallback is tried, besides failures: an input that is too long, also where the next context is not known to be longer; a request or answer that the provider filters; an answer without content. Only before anything was sent.',
+      }),
+    ),
     route: Type.Optional(
       Type.Object(
         {

@@ -24,6 +24,7 @@ export function parseServiceOptions(service: ServiceMember | null | undefined): 
         }
       : undefined,
     fallbacks: service.fallbacks,
+    fallbackOn: service.fallback_on,
     order: route?.order,
     only: route?.only,
     ignore: route?.ignore,

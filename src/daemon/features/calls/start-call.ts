@@ -59,6 +59,7 @@ export async function startCall<Format>(
       deps.router.open({
         routes: budget.routes,
         inference,
+        fallbackOn: call.options.fallbackOn,
         outputTokensMaxFor: budget.outputTokensOn,
         signal: abort.signal,
         attempts: meter.attempts,

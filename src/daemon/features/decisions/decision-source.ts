@@ -82,6 +82,8 @@ const outcomes = {
   timeout: 'timeout',
   network: 'unreachable',
   broken: 'wrong_shape',
+  empty: 'wrong_shape',
+  filtered: 'wrong_shape',
 } as const;
 
 /** Converts a provider's failure; a request that is at fault itself becomes an `ApiError`. */

@@ -9,6 +9,7 @@ import type {
   UpstreamFailure,
 } from '../upstreams/upstream.ts';
 import type { Target } from './health.ts';
+import type { FallbackReason } from './unwanted-answers.ts';
 
 /** One way to get a call answered. */
 export type Route = ProviderRoute | CachedRoute;
@@ -61,6 +62,8 @@ export interface RoutePreferences {
   sort?: 'price' | 'latency' | 'throughput';
   /** Whether the answer may come from the cache and be stored there; the host decides where it is absent. */
   cache?: CacheMode;
+  /** For what the next route is tried besides failures of providers; the host decides where it is absent. */
+  fallbackOn?: readonly FallbackReason[];
 }
 
 /** The limits of the caller's key, as far as they restrict the choice of a route. */
@@ -99,6 +102,8 @@ export interface RouteOpenRequest<R extends Route = Route> {
   /** From the plan, best first. */
   routes: readonly R[];
   inference: Inference;
+  /** See `RoutePreferences`. */
+  fallbackOn?: readonly FallbackReason[] | undefined;
   /** The output tokens that the budget and the model allow on a route. */
   outputTokensMaxFor: (route: R) => number | undefined;
   /** Aborted when the client leaves: nothing more is tried then. */

@@ -261,6 +261,8 @@ const benchReasons: Readonly<Record<UpstreamFailureKind, BenchReason | undefined
   timeout: 'failing',
   network: 'failing',
   broken: 'failing',
+  empty: undefined,
+  filtered: undefined,
 };
 
 function benchMs(reason: BenchReason, retryAfterSeconds: number | undefined): number {

@@ -7,6 +7,7 @@ import type { Attempt, InputCountRequest, OpenedRoute, ProviderRoute, RouteOpenR
 import type { Health } from './health.ts';
 import { isSimulated } from './judge-offer.ts';
 import type { RetryBudget } from './retry-budget.ts';
+import { type FallbackReason, isFiltered, wanted } from './unwanted-answers.ts';
 import {
   allRoutesFailed,
   errorCodeOf,
@@ -31,7 +32,8 @@ export interface OpenDeps {
 }
 
 /**
- * Tries routes until one answers. An input that is too long for a model goes on to those with a longer context. Throws an ApiError:
+ * Tries routes until one answers. An input that is too long for a model goes on to those with a longer context, and what
+ * `fallbackOn` names to all. Throws an ApiError:
  * immediately when the request is invalid for all, otherwise `model_not_found`
  * or `rate_limited` when all providers agree, else `upstream_failed`, with the attempts. Throws the signal's reason when
  * the client leaves. If the last provider sent an answer that says that it failed, this is the answer.
@@ -56,7 +58,9 @@ export async function openRoute(
     request.onAttempt(route, attempts.length + 1);
     let started: OpenedRoute<ProviderRoute>;
     try {
-      const answer = await tryRoute(deps, request, route, startedAt - openedAt);
+      const received = await tryRoute(deps, request, route, startedAt - openedAt);
+      const isAlone = waiting.length === 0 || failed.length === attemptsMax - 1;
+      const answer = isAlone ? received : await wantedOf(received, route, request);
       const ms = deps.world.elapsed() - startedAt;
       const attempt = toAttempt(route, 200, null, ms);
       attempts.push(attempt);
@@ -82,7 +86,8 @@ export async function openRoute(
       if (!isSimulated(route)) deps.health.failed(route, error);
       if (isProviderFault(error)) deps.speed.attempted(route.provider, route.offer.model, { isOk: false });
       // Others would reject it, too, unless it only is too long for this model.
-      if (error.kind === 'caller') waiting = waiting.filter((other) => hasRoomAfter(error, route, other));
+      if (error.kind === 'caller' && !goesOn(error, request))
+        waiting = waiting.filter((other) => hasRoomAfter(error, route, other));
       const isLast = waiting.length === 0 || failed.length === attemptsMax - 1;
       const { answer } = error.details;
       if (isLast && answer) return { answer, route, ended: () => {} };
@@ -133,6 +138,27 @@ function isWorthRepeating(
 ): boolean {
   const isReset = cause instanceof NetworkFailure && cause.kind === 'reset';
   return isReset && health.standing(route).state === 'ready' && retries.take(route.provider);
+}
+
+const noReasons: readonly FallbackReason[] = [];
+
+/** The answer of a route that is not the last, unless the caller wants another one for what it is. */
+function wantedOf(
+  answer: UpstreamAnswer,
+  { provider }: ProviderRoute,
+  { fallbackOn = noReasons, inference }: RouteOpenRequest<ProviderRoute>,
+): UpstreamAnswer | Promise<UpstreamAnswer> {
+  const reasons = fallbackOn.filter((reason) => reason !== 'context_length');
+  return reasons.length === 0 ? answer : wanted(answer, { provider, reasons, isStreamed: inference.stream });
+}
+
+/** Whether the caller wants the other routes to be tried with a request that one refused. */
+function goesOn(
+  error: UpstreamFailure,
+  { fallbackOn = noReasons }: RouteOpenRequest<ProviderRoute>,
+): boolean {
+  if (error.details.code === 'context_length_exceeded') return fallbackOn.includes('context_length');
+  return fallbackOn.includes('content_filter') && isFiltered(error);
 }
 
 /** Whether another model may take an input that was too long for one: its context has to be longer. */
@@ -234,9 +260,11 @@ function opened(
   return { answer, route, ended };
 }
 
+const notProviderFaults: ReadonlySet<string> = new Set(['caller', 'unknown-model', 'empty', 'filtered']);
+
 /** Whether a failure reflects on the provider rather than on the request or on our account there. */
 function isProviderFault({ kind, isAboutAccount }: UpstreamFailure): boolean {
-  return kind !== 'caller' && kind !== 'unknown-model' && !isAboutAccount;
+  return !notProviderFaults.has(kind) && !isAboutAccount;
 }
 
 function toAttempt(route: ProviderRoute, status: number, errorCode: string | null, ms: number): Attempt {

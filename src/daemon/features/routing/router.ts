@@ -6,11 +6,12 @@ import { requirementsOf } from './needs.ts';
 import { countInput, type OpenDeps, openRoute } from './open-route.ts';
 import { planRoutes } from './plan-routes.ts';
 import { RetryBudget } from './retry-budget.ts';
+import type { FallbackReason } from './unwanted-answers.ts';
 
 export interface RouterDeps extends Omit<OpenDeps, 'retries'> {
   catalog: Pick<Catalog, 'resolve' | 'resolveAll'>;
-  /** Read for each call, as a reload changes it: what the host adds to prices, in millionths. */
-  settings: { readonly marginPpm: number };
+  /** Read for each call, as a reload changes it: what the host adds to prices, in millionths, and when calls go on. */
+  settings: { readonly marginPpm: number; readonly fallbackOn?: readonly FallbackReason[] };
   /** Providers for which a workspace has its own keys; none by default. */
   ownKeysOf?: (workspaceId: string) => ReadonlySet<string> | Promise<ReadonlySet<string>>;
 }
@@ -70,7 +71,8 @@ export function createRouter(deps: RouterDeps): Router<ProviderRoute> {
         return candidates.then((resolved) => plan(request, resolved, ownKeys));
       return plan(request, candidates, ownKeys);
     },
-    open: (request) => openRoute(openDeps, request),
+    open: (request) =>
+      openRoute(openDeps, { ...request, fallbackOn: request.fallbackOn ?? deps.settings.fallbackOn }),
     countInput: (request) => countInput(openDeps, request),
   };
 }

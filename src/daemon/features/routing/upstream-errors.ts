@@ -25,6 +25,8 @@ const errorCodes: Readonly<Record<UpstreamFailureKind, string>> = {
   timeout: 'timeout',
   network: 'network',
   broken: 'broken_answer',
+  empty: 'empty_answer',
+  filtered: 'content_filter',
 };
 
 const descriptions: Readonly<Record<string, string>> = {
@@ -37,6 +39,8 @@ const descriptions: Readonly<Record<string, string>> = {
   timeout: 'timed out',
   network: 'could not be reached',
   broken_answer: 'sent an incomplete or unreadable response',
+  empty_answer: 'answered with nothing',
+  content_filter: 'filtered its answer',
 };
 
 const wrongAddress = 'has no API at the configured address: check its base_url';

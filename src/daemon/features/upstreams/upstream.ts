@@ -155,7 +155,11 @@ export type UpstreamFailureKind =
   | 'timeout'
   | 'network'
   /** The stream ended early or could not be decoded. */
-  | 'broken';
+  | 'broken'
+  /** It answered with nothing; only where the caller wants another provider then. */
+  | 'empty'
+  /** It filtered its answer; likewise. */
+  | 'filtered';
 
 export type CallerErrorCode = 'context_length_exceeded' | 'unsupported_value' | 'invalid_request';
 
