@@ -14,6 +14,7 @@ beforeAll(async () => {
     config: [
       'upstreams:',
       `  - { name: acme, base_url: "${acme.baseUrl}", key_env: ACME_KEY, models: [fake, other] }`,
+      `  - { name: edited, base_url: "${acme.baseUrl}", models: [fake], drop: [seed, messages.name], rename: { user: safety_identifier } }`,
       '  - { name: gone, base_url: "http://127.0.0.1:9/v1", models: [fake] }',
     ].join('\n'),
     env: { ACME_KEY: key },
@@ -71,9 +72,25 @@ test('doctor asks each provider, and ends the bench of one that answers', async 
   );
   expect(online).toMatchObject([
     { state: 'ok', message: 'acme: it answers and accepts the key, and is not benched any more' },
+    { state: 'ok', message: 'edited: it answers' },
     { state: 'broken', message: expect.stringMatching(/^gone: .*ECONNREFUSED/), remedy: expect.any(String) },
   ]);
   expect((await ask('acme/other')).status).toBe(200);
+});
+
+test('members are left out and renamed as configured, which is reported and shown', async () => {
+  const messages = [{ role: 'user', name: 'ann', content: 'Hello.' }];
+  const answer = await ask('edited/fake', { messages, user: 'bob', seed: 7 });
+  expect(answer.status).toBe(200);
+  expect(answer.headers.get('x-service-dropped')).toBe('seed, messages.name');
+  const { body } = acme.requests[0] as { body: Record<string, unknown> };
+  expect(body).toMatchObject({ messages: [{ role: 'user', content: 'Hello.' }], safety_identifier: 'bob' });
+  expect(JSON.stringify(body)).not.toMatch(/ann|seed|"user":"bob"/);
+  expect((await cli('providers', 'show', 'edited')).json).toMatchObject({
+    key: { variable: null, set: false },
+    dropped: ['seed', 'messages.name'],
+    renamed: { user: 'safety_identifier' },
+  });
 });
 
 test('what a model turned out to refuse is shown, and forgotten when the configuration is read again', async () => {

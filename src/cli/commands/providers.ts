@@ -56,6 +56,14 @@ const providerColumns: Column<ProviderView>[] = [
     style: ({ state }) => (state === 'available' ? 'green' : 'yellow'),
   },
   { title: 'reason', value: ({ reason }) => reason, show: ({ reason }) => reason ?? '–' },
+  { title: 'dropped', value: ({ dropped }) => dropped.join(' ') },
+  {
+    title: 'renamed',
+    value: ({ renamed }) =>
+      Object.entries(renamed)
+        .map(([from, to]) => `${from}=${to}`)
+        .join(' '),
+  },
   { title: 'benches', value: ({ benches }) => benches.map(benchText).join('; ') },
   { title: 'learned', value: ({ learned }) => learned.map(learnedText).join('; ') },
 ];

@@ -12,13 +12,14 @@ export function createProviderFeature({ workers, world }: AppDeps, models: Model
     handlers: providerHandlers({
       has: (provider) => byName.has(provider),
       async show(name) {
-        const { description, access, key } = byName.get(name) as Provider;
+        const { description, access, edits, key } = byName.get(name) as Provider;
         const all = await models.catalog.all();
         const refusals = [models.refusalsOf(name), ...((await workers?.refusals(name)) ?? [])];
         return providerView({
           description,
           access,
           hasKey: key !== undefined,
+          edits,
           models: all.filter(({ offers }) => offers.some(({ provider }) => provider === name)).length,
           benches: models.health.benches(),
           periods: models.health.periods(world.now()),

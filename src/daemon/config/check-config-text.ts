@@ -6,7 +6,7 @@ import { readYaml } from '../yaml/read-yaml.ts';
 import { type SchemaFault, schemaFaults } from '../yaml/schema-faults.ts';
 import { databaseFaults } from './database.ts';
 import { headerFaults } from './headers.ts';
-import { ConfigFile } from './schema.ts';
+import { ConfigFile, memberPathPattern } from './schema.ts';
 
 /** Names of providers that have no entry in the file: an answer could not show which provider it came from. */
 const takenNames = ['simulator', 'sim', localModelsProvider];
@@ -71,6 +71,7 @@ function faultsOfMeaning(file: ConfigFile): SchemaFault[] {
   );
   return [
     ...nameFaults(file),
+    ...editFaults(file),
     ...inHeaders,
     ...networkFaults(file),
     ...patternFaults(file),
@@ -105,6 +106,38 @@ function nameFaults({ providers = {}, upstreams = [] }: ConfigFile): SchemaFault
     taken.add(name);
   }
   return faults;
+}
+
+const isMemberPath = new RegExp(memberPathPattern);
+/** What each call depends on. */
+const fixedMembers: ReadonlySet<string> = new Set(['model', 'messages', 'input', 'stream']);
+
+function editFaults({ upstreams = [] }: ConfigFile): SchemaFault[] {
+  return upstreams.flatMap(({ drop = [], rename = {} }, at) => {
+    const fault = (name: string, path: (string | number)[], does: string): SchemaFault[] => {
+      if (!fixedMembers.has(name)) return [];
+      const message = `${name} may not be ${does}: every call needs it as it is`;
+      return [{ path: ['upstreams', at, ...path], isKey: false, message }];
+    };
+    const both = drop.filter((name) => Object.hasOwn(rename, name));
+    return [
+      ...drop.flatMap((name, index) => fault(name, ['drop', index], 'dropped')),
+      ...Object.keys(rename).flatMap((from) => {
+        if (isMemberPath.test(from)) return [];
+        const message = `${from} is not the name of a member`;
+        return [{ path: ['upstreams', at, 'rename', from], isKey: true, message }];
+      }),
+      ...Object.entries(rename).flatMap(([from, to]) => [
+        ...fault(from, ['rename', from], 'renamed'),
+        ...fault(to, ['rename', from], 'replaced'),
+      ]),
+      ...both.map((name) => ({
+        path: ['upstreams', at, 'rename', name],
+        isKey: true,
+        message: `${name} is dropped, too: choose one`,
+      })),
+    ];
+  });
 }
 
 function asConfigFault(fault: { file: string; line: number; column: number; message: string }): ConfigFault {

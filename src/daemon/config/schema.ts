@@ -74,6 +74,15 @@ const ProviderConfig = Type.Object(
   { additionalProperties: false, description: 'a map of key_env, base_url and headers' },
 );
 
+/** Names with dots. */
+export const memberPathPattern = '^(?!__)[A-Za-z_]\\w*(\\.(?!__)[A-Za-z_]\\w*)*$';
+
+const memberPath = Type.String({
+  pattern: memberPathPattern,
+  maxLength: 200,
+  description: 'the name of a member, or names with dots, such as tools.function.strict',
+});
+
 const UpstreamConfig = Type.Object(
   {
     name: Type.String({
@@ -90,6 +99,11 @@ const UpstreamConfig = Type.Object(
     ),
     /** One price for all models, or one per model. */
     prices: Type.Optional(Type.Union([ConfiguredPrices, Type.Record(Type.String(), ConfiguredPrices)])),
+    /** Members of requests that are left out, and others that are sent under another name. */
+    drop: Type.Optional(Type.Array(memberPath, { description: 'a list of members, such as stream_options' })),
+    rename: Type.Optional(
+      Type.Record(Type.String(), memberPath, { description: 'a map of members to their new names' }),
+    ),
   },
   { additionalProperties: false, description: 'a map with a name, a base_url and models' },
 );

@@ -21,6 +21,7 @@ import type { Adapter, EmbeddingsAdapter } from './adapter.ts';
 import { checkKey, type KeyVerdict } from './check-key.ts';
 import { checkProvider, type ProviderCheck } from './check-provider.ts';
 import { providerDecisions } from './decisions/provider-decisions.ts';
+import { type BodyEdits, withEdits, withEmbeddingEdits } from './edited-requests.ts';
 import { withEmbeddings } from './embeddings.ts';
 import { httpUpstream } from './http-upstream.ts';
 import { listModels } from './list-models.ts';
@@ -47,6 +48,8 @@ export interface Provider {
   askNative?: AskNative;
   /** Where it is, and the variable of its key; both undefined if there is none. */
   access?: { baseUrl: string; keyVariable: string | undefined };
+  /** How the configuration changes what is sent to it. */
+  edits?: BodyEdits;
   /** Asks it whether it answers and accepts the host's key; undefined for what runs in the daemon itself. */
   check?: () => Promise<ProviderCheck>;
   /** Lists the provider's models with the host's key; undefined if the configuration names them all. */
@@ -108,8 +111,10 @@ function configuredProvider(upstream: ConfiguredUpstream, given: ProviderDeps): 
   const baseUrl = trimEnd(upstream.base_url, '/');
   const wire = upstream.wire ?? 'chat';
   const api = wire === 'messages' ? anthropic : openAi;
-  const adapter = api.adapter({ name, baseUrl }, wire);
-  const embeddings = wire === 'messages' ? undefined : openAiEmbeddings({ name, baseUrl });
+  const edits = { drop: upstream.drop, rename: upstream.rename };
+  const adapter = withEdits(api.adapter({ name, baseUrl }, wire), edits);
+  const embeddings =
+    wire === 'messages' ? undefined : withEmbeddingEdits(openAiEmbeddings({ name, baseUrl }), edits);
   return {
     description: {
       name,
@@ -124,6 +129,7 @@ function configuredProvider(upstream: ConfiguredUpstream, given: ProviderDeps): 
     key,
     askNative: providerDecisions(deps.world, { name, kind: 'compatible', baseUrl }),
     access: { baseUrl, keyVariable: keyEnv },
+    edits,
     check: () =>
       checkProvider(deps.world, {
         name,

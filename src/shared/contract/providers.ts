@@ -91,6 +91,10 @@ const ProviderView = Type.Object(
       }),
       { description: 'Current ones. A call is tried at `next_attempt_at`; null if it is due.' },
     ),
+    dropped: Type.Array(Type.String(), { description: 'Members that the configuration leaves out.' }),
+    renamed: Type.Record(Type.String(), Type.String(), {
+      description: 'Members that the configuration renames, with their new names.',
+    }),
     learned: Type.Array(
       Type.Object({
         model: Type.String(),

@@ -103,6 +103,29 @@ describe('the faults of a file', () => {
       'providers: { openai: {} }\nupstreams: [{ name: openai, base_url: "http://x", models: [m] }]',
       /:2:21: the name openai is taken/,
     ],
+    ...['model', 'messages', 'input', 'stream'].flatMap((name): [string, RegExp][] => [
+      [
+        `upstreams:\n- { name: x, base_url: "http://x", models: [m], drop: [seed, ${name}] }`,
+        new RegExp(`^config\\.yaml:2:\\d+: ${name} may not be dropped: every call needs it as it is$`),
+      ],
+      [
+        `upstreams: [{ name: x, base_url: "http://x", models: [m], rename: { ${name}: other } }]`,
+        new RegExp(`: ${name} may not be renamed: `),
+      ],
+      [
+        `upstreams: [{ name: x, base_url: "http://x", models: [m], rename: { other: ${name} } }]`,
+        new RegExp(`: ${name} may not be replaced: `),
+      ],
+    ]),
+    ['upstreams: [{ name: x, base_url: "http://x", models: [m], drop: [a..b] }]', /names with dots/],
+    [
+      'upstreams: [{ name: x, base_url: "http://x", models: [m], rename: { "a b": c } }]',
+      /a b is not the name of a member/,
+    ],
+    [
+      'upstreams: [{ name: x, base_url: "http://x", models: [m], drop: [a], rename: { a: b } }]',
+      /a is dropped, too: choose one/,
+    ],
     [
       'upstreams: [{ name: x, base_url: "http://x", models: [m], prices: { m: { input: "1" } } }]',
       /`upstreams\[0\]\.prices\.m` needs `output`/,

@@ -9,6 +9,9 @@ interface ProviderFacts {
   description: ProviderDescription;
   access: { baseUrl: string; keyVariable: string | undefined } | undefined;
   hasKey: boolean;
+  edits:
+    | { drop?: readonly string[] | undefined; rename?: Readonly<Record<string, string>> | undefined }
+    | undefined;
   models: number;
   /** Current ones of all providers. */
   benches: readonly Bench[];
@@ -38,6 +41,8 @@ export function providerView(facts: ProviderFacts): ProviderView {
       since: isoTime(sinceOf(bench, facts.periods) ?? now),
       next_attempt_at: bench.retryAfterMs > 0 ? isoTime(Math.round(now + bench.retryAfterMs)) : null,
     })),
+    dropped: [...(facts.edits?.drop ?? [])],
+    renamed: { ...facts.edits?.rename },
     learned: refusals.map(({ model, member, change, becomes, agoMs, leftMs }) => ({
       model,
       member,
