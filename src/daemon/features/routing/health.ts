@@ -136,15 +136,16 @@ export class Health implements HealthReader {
     const now = this.#elapsed();
     const reason = benchReasons[failure.kind];
     if (reason === undefined) return;
-    if (reason === 'failing') {
+    const { of, ms } = rules[reason];
+    if (of === 'every-account') {
       this.#countFailure(target, now);
       return;
     }
     const { key, entries } =
-      reason === 'authentication' || reason === 'billing'
+      of === 'account'
         ? { key: target.account, entries: this.#accounts }
         : { key: modelKey(target), entries: this.#models };
-    const until = now + benchMs(reason, failure.details.retryAfterSeconds);
+    const until = now + ms(failure.details.retryAfterSeconds);
     const known = entries.get(key);
     // An account is benched until a call succeeds.
     const isNew = known === undefined || (entries === this.#models && known.until <= now);
@@ -265,9 +266,24 @@ const benchReasons: Readonly<Record<UpstreamFailureKind, BenchReason | undefined
   filtered: undefined,
 };
 
-function benchMs(reason: BenchReason, retryAfterSeconds: number | undefined): number {
-  if (reason === 'unknown-model' || reason === 'forbidden') return modelMs;
-  if (reason !== 'rate-limited') return probeMs;
+/** What a failure benches, and until when: that of a model then ends, others are probed. A success ends all. */
+interface Rule {
+  /** The account with all its models, one model of the account, or a model for every account. */
+  of: 'account' | 'model' | 'every-account';
+  ms: (retryAfterSeconds?: number) => number;
+}
+
+const rules: Readonly<Record<BenchReason, Rule>> = {
+  authentication: { of: 'account', ms: () => probeMs },
+  billing: { of: 'account', ms: () => probeMs },
+  forbidden: { of: 'model', ms: () => modelMs },
+  'unknown-model': { of: 'model', ms: () => modelMs },
+  'rate-limited': { of: 'model', ms: rateLimitedFor },
+  // After several failures in a row.
+  failing: { of: 'every-account', ms: () => probeMs },
+};
+
+function rateLimitedFor(retryAfterSeconds?: number): number {
   if (retryAfterSeconds === undefined || !Number.isFinite(retryAfterSeconds)) return rateLimitedMs;
   return Math.min(rateLimitedMsMax, Math.max(1_000, retryAfterSeconds * 1_000));
 }
@@ -277,7 +293,7 @@ function benched(state: 'refused' | 'last-resort', { reason, until }: TimedBench
 }
 
 function toBench(target: Target, reason: BenchReason, retryAfterMs: number): Bench {
-  const isAccount = reason === 'authentication' || reason === 'billing';
+  const isAccount = rules[reason].of === 'account';
   const { account, provider, providerModel } = target;
   return { account, provider, providerModel: isAccount ? undefined : providerModel, reason, retryAfterMs };
 }
