@@ -2,7 +2,7 @@ import { readFileSync, writeFileSync } from 'node:fs';
 import { createConnection } from 'node:net';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { drips, stallsAfter } from '../support/chaos-behaviours.ts';
+import { drips, says, stallsAfter } from '../support/chaos-behaviours.ts';
 import { chaosConfig } from '../support/chaos-daemon.ts';
 import { type ChaosUpstream, startChaosUpstream } from '../support/chaos-upstream.ts';
 import { type ChildDaemon, startChildDaemon } from '../support/child-daemon.ts';
@@ -150,6 +150,38 @@ describe('calls over many connections', () => {
       return status === 200 && body;
     });
     expect(JSON.stringify(content)).toContain('a prompt that is kept');
+  });
+});
+
+describe('what workers learned of a provider', () => {
+  const calls = (model: string, count: number, more: object = {}) =>
+    Promise.all(
+      Array.from({ length: count }, async () => {
+        const json = { model, messages: [{ role: 'user', content: 'x' }], ...more };
+        // Each on a connection of its own, so that each worker gets some.
+        const headers = { connection: 'close' };
+        return (await ask('POST', '/v1/chat/completions', { json, key: daemon.key, headers })).status;
+      }),
+    );
+
+  test('is benched and tried again in all of them', async () => {
+    chaos.on('broke', says(402));
+    await calls('chat/broke', 24);
+    expect(new Set(await calls('chat/any', 12))).toEqual(new Set([503]));
+    const { body } = await ask<{ ended: unknown[] }>('POST', '/v1/admin/providers/chat/retry');
+    expect(body.ended).toEqual([{ workspace: null, model: null, reason: 'billing' }]);
+    expect(new Set(await calls('chat/any', 12))).toEqual(new Set([200]));
+  });
+
+  test('is shown of all of them', async () => {
+    chaos.on('picky', (call) => {
+      const refuses = call.body.temperature !== undefined;
+      const body = '{"error":{"message":"Unsupported parameter: temperature","param":"temperature"}}';
+      return (refuses ? says(400, { body }) : drips(1))(call);
+    });
+    expect(new Set(await calls('chat/picky', 12, { temperature: 1 }))).toEqual(new Set([200]));
+    const { body } = await ask<{ learned: object[] }>('GET', '/v1/admin/providers/chat');
+    expect(body.learned).toMatchObject([{ model: 'picky', member: 'temperature', change: 'left-out' }]);
   });
 });
 
