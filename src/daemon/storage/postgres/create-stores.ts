@@ -6,12 +6,10 @@ import { idempotencyStore } from '../sqlite/idempotency/store.ts';
 import { meteringStore } from '../sqlite/metering/store.ts';
 import { backgroundStore } from '../sqlite/responses/background-store.ts';
 import { responsesStore } from '../sqlite/responses/store.ts';
-import type { StoresContext, stores } from '../sqlite/stores.ts';
+import { eachStore, type Stores, type StoresContext, type stores } from '../sqlite/stores.ts';
 import { tracesStore } from '../sqlite/traces/store.ts';
 import { asSqliteConnection, type PostgresConnection } from './engine/connection.ts';
 import type { RemoteStores, Services } from './remote-stores.ts';
-
-type Stores = ReturnType<typeof stores>;
 
 /** The stores of all features: their methods run in threads, except those of frequent calls that only write. */
 export function createStores(
@@ -30,28 +28,17 @@ export function createStores(
     metering;
   const { claim, finish, release } = idempotency;
 
-  const events = remote.store('events');
+  const all = eachStore((name) => remote.store(name));
   /** Events of settled calls come as calls. */
   const after: EventsStore['after'] = async (...args) => {
-    const found = (await events.after(...args)) as (EventRecord | { call: never; sequence: number })[];
+    const found = (await all.events.after(...args)) as (EventRecord | { call: never; sequence: number })[];
     return found.map((event) =>
       'call' in event ? { ...settledEvent(event.call), sequence: event.sequence } : event,
     );
   };
   return {
-    keys: remote.store('keys'),
-    workspaces: remote.store('workspaces'),
-    people: remote.store('people'),
-    tokens: remote.store('tokens'),
-    profile: remote.store('profile'),
-    whispers: remote.store('whispers'),
-    shouts: remote.store('shouts'),
-    agents: remote.store('agents'),
-    alerts: remote.store('alerts'),
-    autopilots: remote.store('autopilots'),
-    budgets: remote.store('budgets'),
-    decisions: remote.store('decisions'),
-    metering: joined(remote.store('metering'), {
+    ...all,
+    metering: joined(all.metering, {
       hold,
       admit,
       progress,
@@ -63,25 +50,16 @@ export function createStores(
       series,
       latency,
     }),
-    ledger: remote.store('ledger'),
-    responses: joined(remote.store('responses'), { insert: responses.insert }),
-    background: joined(remote.store('background'), {
+    responses: joined(all.responses, { insert: responses.insert }),
+    background: joined(all.background, {
       start: background.start,
       finish: background.finish,
       appendEvents: background.appendEvents,
     }),
-    threads: remote.store('threads'),
-    idempotency: joined(remote.store('idempotency'), { claim, finish, release }),
-    cache: remote.store('cache'),
-    events: joined(events, { append, after }),
-    traces: joined(remote.store('traces'), { recordRejection }),
-    vault: remote.store('vault'),
-    providerKeys: remote.store('providerKeys'),
-    wallets: remote.store('wallets'),
-    paywalls: remote.store('paywalls'),
-    challenges: remote.store('challenges'),
-    peers: remote.store('peers'),
-    daemons: joined(remote.store('daemons'), { own: services.daemon }),
+    idempotency: joined(all.idempotency, { claim, finish, release }),
+    events: joined(all.events, { append, after }),
+    traces: joined(all.traces, { recordRejection }),
+    daemons: joined(all.daemons, { own: services.daemon }),
   };
 }
 

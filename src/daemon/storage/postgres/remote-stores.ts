@@ -2,9 +2,7 @@ import type { Worker } from 'node:worker_threads';
 import { ApiError } from '../../../shared/errors.ts';
 import { exitWaiter } from '../../worker-threads/exit-waiter.ts';
 import { ThreadLink } from '../../worker-threads/thread-link.ts';
-import type { StoresContext, stores } from '../sqlite/stores.ts';
-
-type Stores = ReturnType<typeof stores>;
+import type { Stores, StoresContext } from '../sqlite/stores.ts';
 
 /** What a thread of stores is asked. */
 export interface ToStores {

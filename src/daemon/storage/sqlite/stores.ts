@@ -34,36 +34,49 @@ import type { WriteCommands } from './write-commands.ts';
 /** The context of the stores, with all writes and reads. */
 export type StoresContext = StoreContext<WriteCommands, LongReads>;
 
+/** The store of each feature, by its name in `CallStorage`. */
+const creators = {
+  keys: keysStore,
+  workspaces: workspacesStore,
+  people: peopleStore,
+  tokens: tokensStore,
+  profile: profileStore,
+  whispers: whispersStore,
+  shouts: shoutsStore,
+  agents: agentsStore,
+  alerts: alertsStore,
+  autopilots: autopilotsStore,
+  budgets: budgetsStore,
+  decisions: decisionsStore,
+  metering: meteringStore,
+  ledger: ledgerStore,
+  responses: responsesStore,
+  background: backgroundStore,
+  threads: threadsStore,
+  idempotency: idempotencyStore,
+  cache: cacheStore,
+  events: eventsStore,
+  traces: tracesStore,
+  vault: vaultStore,
+  providerKeys: providerKeysStore,
+  wallets: walletStore,
+  paywalls: paywallsStore,
+  challenges: challengesStore,
+  peers: peersStore,
+  daemons: daemonsStore,
+};
+
+export type Stores = { [Name in keyof typeof creators]: ReturnType<(typeof creators)[Name]> };
+
+/** A store for each name. */
+export function eachStore(create: (name: keyof Stores) => object): Stores {
+  const names = Object.keys(creators) as (keyof Stores)[];
+  return Object.fromEntries(names.map((name) => [name, create(name)])) as unknown as Stores;
+}
+
 /** The stores of all features over one connection, one writer and one reader. `settledEvent` derives the event of a settled call. */
-export function stores(context: StoresContext, settledEvent: (call: UsageRecord) => NewEvent) {
-  return {
-    keys: keysStore(context),
-    workspaces: workspacesStore(context),
-    people: peopleStore(context),
-    tokens: tokensStore(context),
-    profile: profileStore(context),
-    whispers: whispersStore(context),
-    shouts: shoutsStore(context),
-    agents: agentsStore(context),
-    alerts: alertsStore(context),
-    autopilots: autopilotsStore(context),
-    budgets: budgetsStore(context),
-    decisions: decisionsStore(context),
-    metering: meteringStore(context),
-    ledger: ledgerStore(context),
-    responses: responsesStore(context),
-    background: backgroundStore(context),
-    threads: threadsStore(context),
-    idempotency: idempotencyStore(context),
-    cache: cacheStore(context),
-    events: eventsStore(context, settledEvent),
-    traces: tracesStore(context),
-    vault: vaultStore(context),
-    providerKeys: providerKeysStore(context),
-    wallets: walletStore(context),
-    paywalls: paywallsStore(context),
-    challenges: challengesStore(context),
-    peers: peersStore(context),
-    daemons: daemonsStore(context),
-  };
+export function stores(context: StoresContext, settledEvent: (call: UsageRecord) => NewEvent): Stores {
+  return eachStore((name) =>
+    name === 'events' ? eventsStore(context, settledEvent) : creators[name](context),
+  );
 }
