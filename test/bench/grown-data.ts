@@ -13,7 +13,7 @@ import { fileURLToPath } from 'node:url';
 import { settlementFor, type UsageRecord } from '../../src/daemon/features/metering/index.ts';
 import { openForWriting } from '../../src/daemon/storage/sqlite/engine/connection.ts';
 import { batchRunner, type Operation } from '../../src/daemon/storage/sqlite/engine/write-batch.ts';
-import { indexKinds } from '../../src/daemon/storage/sqlite/metering/index-kinds.ts';
+import { indexKinds } from '../../src/daemon/storage/sqlite/metering/usage/index-kinds.ts';
 import { settlementRow } from '../../src/daemon/storage/sqlite/metering/rows.ts';
 import { createCommands } from '../../src/daemon/storage/sqlite/write-commands.ts';
 import { type CallLabels, noLabels } from '../../src/shared/constants/call-labels.ts';

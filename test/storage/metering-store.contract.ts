@@ -1,5 +1,4 @@
 import { describe, expect, test } from 'vitest';
-import { distribution } from '../../src/daemon/features/metering/series-view.ts';
 import type {
   MeteringStore,
   SeriesPoint,
@@ -7,6 +6,7 @@ import type {
   UsageGroup,
   UsagePage,
 } from '../../src/daemon/features/metering/store.ts';
+import { distribution } from '../../src/daemon/features/metering/usage/series-view.ts';
 import { noLabels } from '../../src/shared/constants/call-labels.ts';
 import { bucketsOf } from '../../src/shared/time/time-zones.ts';
 import { memoryMeteringReads } from '../support/memory-stores.ts';

@@ -337,7 +337,7 @@ export const plantedFaults: readonly Fault[] = [
     replacement: '',
   },
   {
-    path: 'src/daemon/storage/sqlite/metering/prune-slots.ts',
+    path: 'src/daemon/storage/sqlite/metering/usage/prune-slots.ts',
     kind: 'operator',
     text: 'if (day === undefined || day >= before) break;',
     replacement: 'if (day === undefined || day > before) break;',

@@ -1,7 +1,7 @@
 import { setImmediate } from 'node:timers/promises';
 import type { KeyLimits, KeyPolicy } from '../../src/daemon/base/handler.ts';
 import type { World } from '../../src/daemon/base/world.ts';
-import type { HoldTerms } from '../../src/daemon/features/metering/budgets.ts';
+import type { HoldTerms } from '../../src/daemon/features/metering/admission/budgets.ts';
 import {
   AgentAllowances,
   type BudgetNews,

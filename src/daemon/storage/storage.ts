@@ -13,7 +13,7 @@ import type { IdempotencyStore } from '../features/idempotency/store.ts';
 import type { BackgroundStore } from '../features/inference/lifecycles/background/background-store.ts';
 import type { ResponsesStore } from '../features/inference/stored/responses-store.ts';
 import type { KeysStore } from '../features/keys/store.ts';
-import type { AdmissionStore } from '../features/metering/admission-store.ts';
+import type { AdmissionStore } from '../features/metering/admission/admission-store.ts';
 import type { LedgerStore } from '../features/metering/ledger-store.ts';
 import type { MeteringStore } from '../features/metering/store.ts';
 import type { ChallengesStore } from '../features/payment-required/store.ts';

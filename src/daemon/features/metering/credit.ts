@@ -3,7 +3,7 @@ import { notFound } from '../../../shared/faults/not-found.ts';
 import type { MakeId } from '../../../shared/ids.ts';
 import { type NanoUsd, parseUsd } from '../../../shared/money/money.ts';
 import type { LoginCaller } from '../../base/handler.ts';
-import type { Admission } from './admission.ts';
+import type { Admission } from './admission/admission.ts';
 import type { AccountRecord, GrantRecord, LedgerStore } from './ledger-store.ts';
 
 const grantMaxUsd = 1_000_000;

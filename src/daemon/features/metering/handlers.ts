@@ -10,11 +10,11 @@ import { formatUsd } from '../../../shared/money/money.ts';
 import { isoTime } from '../../../shared/time/time.ts';
 import { identified, implement, loginOf } from '../../base/handler.ts';
 import type { Credit, LedgerCheck } from './credit.ts';
-import { bucketsView, latencyViews, seriesView } from './series-view.ts';
 import type { UsageGroup } from './store.ts';
-import { groupingsIn } from './usage-groups.ts';
-import { timeBound, timeZoneIn, type UsageReader, unknownPage } from './usage-reader.ts';
-import { servedView, usageSums, usageView } from './usage-view.ts';
+import { bucketsView, latencyViews, seriesView } from './usage/series-view.ts';
+import { groupingsIn } from './usage/usage-groups.ts';
+import { timeBound, timeZoneIn, type UsageReader, unknownPage } from './usage/usage-reader.ts';
+import { servedView, usageSums, usageView } from './usage/usage-view.ts';
 
 export const usageHandlers = (usage: UsageReader, now: () => number) => [
   implement(getUsage, async ({ caller, params }) =>

@@ -1,23 +1,22 @@
-export { type Admission, createAdmission, type Hold } from './admission.ts';
+export { type Admission, createAdmission, type Hold } from './admission/admission.ts';
 export {
   AgentAllowances,
   type AgentUse,
   type AllowancesStore,
   type FreeTierSettings,
-} from './agent-allowances.ts';
-export { BudgetRules, marksOf } from './budget-rules.ts';
-export type { BudgetNews, KeyUse } from './budgets.ts';
+} from './admission/agent-allowances.ts';
+export { BudgetRules, marksOf } from './admission/budget-rules.ts';
+export type { BudgetNews, KeyUse } from './admission/budgets.ts';
+export { type CapWarning, capWarningData, PaymentDue } from './admission/limit-errors.ts';
+export { recoverHolds } from './admission/recover-holds.ts';
+export { settledEvent, settlementFor } from './admission/settlement.ts';
+export { createSharedAdmission } from './admission/shared-admission.ts';
+export { SharedAllowances, type SharedAllowancesStore } from './admission/shared-allowances.ts';
 export { createCredit } from './credit.ts';
 export { creditHandlers, usageHandlers } from './handlers.ts';
 export type { LedgerStore } from './ledger-store.ts';
-export { type CapWarning, capWarningData, PaymentDue } from './limit-errors.ts';
-export { recoverHolds } from './recover-holds.ts';
 export type { BudgetRule, BudgetScope, SpendSubject } from './rules/budget-rule.ts';
 export { dailyCalls, isLifting } from './rules/free-tier.ts';
-export { distribution } from './series-view.ts';
-export { settledEvent, settlementFor } from './settlement.ts';
-export { createSharedAdmission } from './shared-admission.ts';
-export { SharedAllowances, type SharedAllowancesStore } from './shared-allowances.ts';
 export type {
   CallStatus,
   CallTrace,
@@ -30,6 +29,7 @@ export type {
   Spend,
   UsageRecord,
 } from './store.ts';
-export { createUsageReader, timeBound, type UsageReader } from './usage-reader.ts';
-export { type CallOutcome, usageRecord } from './usage-record.ts';
-export { costView, finishedCallView, tokenCounts } from './usage-view.ts';
+export { distribution } from './usage/series-view.ts';
+export { createUsageReader, timeBound, type UsageReader } from './usage/usage-reader.ts';
+export { type CallOutcome, usageRecord } from './usage/usage-record.ts';
+export { costView, finishedCallView, tokenCounts } from './usage/usage-view.ts';

@@ -2,9 +2,9 @@ import type { Connection } from './engine/connection.ts';
 import { isDamage } from './engine/errors.ts';
 import { pageProblems, referenceProblems, tableNames } from './engine/integrity.ts';
 import { readMeta } from './engine/meta.ts';
-import { balanceProblems, checkBalances } from './metering/check-balances.ts';
-import { verifyChain } from './metering/ledger-chain.ts';
-import { wrongSpending } from './metering/spending.ts';
+import { balanceProblems, checkBalances } from './metering/ledger/check-balances.ts';
+import { verifyChain } from './metering/ledger/ledger-chain.ts';
+import { wrongSpending } from './metering/limits/spending.ts';
 
 /** `problems` are sentences or clauses; `chainVerified` is the last link of the ledger chain, if the part verified it. */
 export interface CheckFindings {

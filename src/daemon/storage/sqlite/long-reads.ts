@@ -3,7 +3,7 @@ import { checkPart, checkParts } from './check-database.ts';
 import type { Connection } from './engine/connection.ts';
 import { NameTexts } from './engine/names.ts';
 import { ledgerReads } from './metering/ledger-reads.ts';
-import { meteringReads } from './metering/reads.ts';
+import { meteringReads } from './metering/usage/reads.ts';
 import { responsesReads } from './responses/reads.ts';
 import { tracesReads } from './traces/reads.ts';
 import { filePace } from './traces/scan-calls.ts';

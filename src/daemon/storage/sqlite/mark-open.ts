@@ -3,8 +3,8 @@ import type { Connection } from './engine/connection.ts';
 import { DataNeedsRepair, UnfinishedCopy } from './engine/errors.ts';
 import { noteTime, readMeta, removeMeta, writeMeta } from './engine/meta.ts';
 import { setClockBack } from './expire-credentials.ts';
-import { balanceProblems, balanceTotals, checkBalances } from './metering/check-balances.ts';
-import { matchesCheckpoint, writeCheckpoint } from './metering/checkpoint.ts';
+import { balanceProblems, balanceTotals, checkBalances } from './metering/ledger/check-balances.ts';
+import { matchesCheckpoint, writeCheckpoint } from './metering/ledger/checkpoint.ts';
 import { openAfterRestore } from './wallet/reconciliation-writes.ts';
 
 /**

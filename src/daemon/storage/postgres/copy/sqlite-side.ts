@@ -13,7 +13,7 @@ import { newestSchema } from '../../sqlite/engine/migrations/newest-schema.ts';
 import { walDamage } from '../../sqlite/engine/wal-damage.ts';
 import { requireFile } from '../../sqlite/guard/file-kind.ts';
 import { requireFinishedCopy } from '../../sqlite/mark-open.ts';
-import { verifyLedger } from '../../sqlite/metering/verify-ledger.ts';
+import { verifyLedger } from '../../sqlite/metering/verify/verify-ledger.ts';
 import type { CopiedTable } from './copied-tables.ts';
 import { CopyRefused } from './copy-refused.ts';
 import {

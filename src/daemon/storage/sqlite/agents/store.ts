@@ -1,7 +1,7 @@
 import type { AgentsStore } from '../../../features/agents/store.ts';
 import { and, eq, sql } from '../engine/orm.ts';
 import type { StoreContext } from '../engine/store-context.ts';
-import { holdReads } from '../metering/hold-reads.ts';
+import { holdReads } from '../metering/limits/hold-reads.ts';
 import { agentDays, agents } from './tables.ts';
 import type { AgentsWrites } from './writes.ts';
 

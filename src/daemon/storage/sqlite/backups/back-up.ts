@@ -6,7 +6,7 @@ import { type Connection, openForReading } from '../engine/connection.ts';
 import { fsyncPath } from '../engine/database-file.ts';
 import { pageProblems, referenceProblems } from '../engine/integrity.ts';
 import { schemaVersion } from '../engine/migrate.ts';
-import { balanceProblems, checkBalances } from '../metering/check-balances.ts';
+import { balanceProblems, checkBalances } from '../metering/ledger/check-balances.ts';
 import { addContent, contentSuffix } from './backup-content.ts';
 import { contentDigest, filesTable, infoTable } from './content-digest.ts';
 

@@ -3,12 +3,12 @@ import { lastEvent } from '../engine/meta.ts';
 import { NameNumbers } from '../engine/names.ts';
 import { adding } from '../engine/row-format.ts';
 import type { KeptTotals } from '../engine/write-batch.ts';
-import { CheckpointWriter } from './checkpoint.ts';
-import { ClientNumbers } from './client-numbers.ts';
-import { type EntryRow, entryFormat, LedgerChain } from './ledger-chain.ts';
-import { StoredLimits } from './stored-limits.ts';
-import { type StoredState, storedStateReader } from './stored-state.ts';
-import { UsageTotals } from './usage-totals.ts';
+import { CheckpointWriter } from './ledger/checkpoint.ts';
+import { type EntryRow, entryFormat, LedgerChain } from './ledger/ledger-chain.ts';
+import { type StoredState, storedStateReader } from './ledger/stored-state.ts';
+import { StoredLimits } from './limits/stored-limits.ts';
+import { ClientNumbers } from './usage/client-numbers.ts';
+import { UsageTotals } from './usage/usage-totals.ts';
 
 /** The amounts that one settled call adds to the totals of its day. */
 export interface CallTotals {

@@ -1,8 +1,8 @@
 import type { SpendSubject } from '../../../features/metering/rules/budget-rule.ts';
 import type { Connection } from '../engine/connection.ts';
-import { holdReads } from './hold-reads.ts';
-import { subjectSpending } from './subject-spending.ts';
-import { verifyLedger } from './verify-ledger.ts';
+import { holdReads } from './limits/hold-reads.ts';
+import { subjectSpending } from './limits/subject-spending.ts';
+import { verifyLedger } from './verify/verify-ledger.ts';
 
 export function ledgerReads(database: Connection) {
   const subjectSpend = subjectSpending(database);

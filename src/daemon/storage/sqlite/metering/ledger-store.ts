@@ -2,12 +2,12 @@ import { ApiError } from '../../../../shared/errors.ts';
 import type { AccountRecord, LedgerStore } from '../../../features/metering/ledger-store.ts';
 import type { Connection } from '../engine/connection.ts';
 import type { StoreContext } from '../engine/store-context.ts';
-import { workspaceAccount } from './accounts.ts';
-import { holdReads } from './hold-reads.ts';
+import { workspaceAccount } from './ledger/accounts.ts';
 import type { LedgerReads } from './ledger-reads.ts';
 import type { LedgerWrites } from './ledger-writes.ts';
-import { spendingReads } from './spending.ts';
-import { subjectSpending } from './subject-spending.ts';
+import { holdReads } from './limits/hold-reads.ts';
+import { spendingReads } from './limits/spending.ts';
+import { subjectSpending } from './limits/subject-spending.ts';
 
 export function ledgerStore({
   database,

@@ -1,10 +1,10 @@
 import type { GrantRecord } from '../../../features/metering/ledger-store.ts';
 import type { Connection } from '../engine/connection.ts';
 import { eq, type Orm } from '../engine/orm.ts';
-import { grantsAccount, workspaceAccount } from './accounts.ts';
 import type { BatchTotals } from './batch-totals.ts';
-import { entryFormat, entryInsert } from './ledger-chain.ts';
-import { accounts, creditGrants } from './ledger-tables.ts';
+import { grantsAccount, workspaceAccount } from './ledger/accounts.ts';
+import { entryFormat, entryInsert } from './ledger/ledger-chain.ts';
+import { accounts, creditGrants } from './ledger/ledger-tables.ts';
 
 /** Four million dollars in nano-dollars, well below the largest safe integer. */
 export const balanceMax = 4_000_000_000_000_000;

@@ -1,12 +1,12 @@
 import type { SlotAnswer } from '../../../features/idempotency/store.ts';
-import type { WatchedTotal } from '../../../features/metering/admission-store.ts';
+import type { WatchedTotal } from '../../../features/metering/admission/admission-store.ts';
 import type { AdmitRequest } from '../../../features/metering/rules/admit-request.ts';
 import type { HoldRecord, MeteringStore, Settlement, UsageRecord } from '../../../features/metering/store.ts';
 import { rowFormat } from '../engine/row-format.ts';
 import { type CallDetails, callDetails } from './call-details.ts';
 import { labelsText, tagsText } from './call-labels.ts';
 import { pricesText } from './call-prices.ts';
-import { type EntryRow, entryFormat } from './ledger-chain.ts';
+import { type EntryRow, entryFormat } from './ledger/ledger-chain.ts';
 import type { calls, holds } from './tables.ts';
 
 type RowOf<Format> = Format extends { row(source: never): infer R } ? R : never;

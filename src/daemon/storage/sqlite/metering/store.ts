@@ -1,6 +1,6 @@
 import { noLabels } from '../../../../shared/constants/call-labels.ts';
 import type { SlotAnswer } from '../../../features/idempotency/store.ts';
-import type { AdmissionStore } from '../../../features/metering/admission-store.ts';
+import type { AdmissionStore } from '../../../features/metering/admission/admission-store.ts';
 import type { CallStatus, LeftHold, MeteringStore, UsageRecord } from '../../../features/metering/store.ts';
 import type { NameTexts } from '../engine/names.ts';
 import { eq } from '../engine/orm.ts';
@@ -10,7 +10,7 @@ import type { WriteOptions } from '../engine/write-queue.ts';
 import { mapNames, readDetails } from './call-details.ts';
 import { readLabelsText, tagsOf } from './call-labels.ts';
 import { readPrices } from './call-prices.ts';
-import type { MeteringReads } from './reads.ts';
+import { spendingReads } from './limits/spending.ts';
 import {
   holdFormat,
   progressFormat,
@@ -18,8 +18,8 @@ import {
   settlementRow,
   type WatchedSettlement,
 } from './rows.ts';
-import { spendingReads } from './spending.ts';
 import { calls, holds } from './tables.ts';
+import type { MeteringReads } from './usage/reads.ts';
 import type { MeteringWrites } from './writes.ts';
 
 /** A larger answer goes to the bulk lane, together with the settlement of its call. */

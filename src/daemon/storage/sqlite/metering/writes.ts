@@ -7,11 +7,11 @@ import type { Connection } from '../engine/connection.ts';
 import { noteTime, writeMeta } from '../engine/meta.ts';
 import { adding, insertSql } from '../engine/row-format.ts';
 import { type Expired, expireRefused, setClockBack } from '../expire-credentials.ts';
-import { workspaceAccount } from './accounts.ts';
-import { admissionWrites } from './admission-writes.ts';
 import type { BatchTotals } from './batch-totals.ts';
 import { mapNames } from './call-details.ts';
-import { entryInsert } from './ledger-chain.ts';
+import { workspaceAccount } from './ledger/accounts.ts';
+import { entryInsert } from './ledger/ledger-chain.ts';
+import { admissionWrites } from './limits/admission-writes.ts';
 import {
   type CallRow,
   callFormat,

@@ -3,10 +3,10 @@ import type { Challenge, ChallengesStore, Redemption } from '../../../features/p
 import type { Connection } from '../engine/connection.ts';
 import { and, asc, eq, inArray, isNull, lt, ne, type Orm } from '../engine/orm.ts';
 import { eventInsert } from '../events/writes.ts';
-import { topUpsAccount, workspaceAccount } from '../metering/accounts.ts';
 import type { BatchTotals } from '../metering/batch-totals.ts';
-import { entryFormat, entryInsert } from '../metering/ledger-chain.ts';
-import { accounts } from '../metering/ledger-tables.ts';
+import { topUpsAccount, workspaceAccount } from '../metering/ledger/accounts.ts';
+import { entryFormat, entryInsert } from '../metering/ledger/ledger-chain.ts';
+import { accounts } from '../metering/ledger/ledger-tables.ts';
 import { balanceMax } from '../metering/ledger-writes.ts';
 import { invoices } from '../wallet/tables.ts';
 import { rowOf } from './rows.ts';

@@ -1,9 +1,9 @@
 import type { SearchTerm, TermField, TracesSearch } from '../../../features/traces/store.ts';
 import type { Connection } from '../engine/connection.ts';
 import type { NameTexts } from '../engine/names.ts';
-import { dearFrom, type IndexKind, isListed, longFrom } from '../metering/index-kinds.ts';
-import { totalsFrom } from '../metering/slot-totals.ts';
-import { tagNumber } from '../metering/summed-columns.ts';
+import { dearFrom, type IndexKind, isListed, longFrom } from '../metering/usage/index-kinds.ts';
+import { totalsFrom } from '../metering/usage/slot-totals.ts';
+import { tagNumber } from '../metering/usage/summed-columns.ts';
 
 /** ⌊log₂⌋ of more milliseconds or nano-dollars than any call has. */
 export const log2Max = 53;

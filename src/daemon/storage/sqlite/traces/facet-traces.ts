@@ -8,9 +8,9 @@ import type {
 } from '../../../features/traces/store.ts';
 import type { Connection } from '../engine/connection.ts';
 import type { NameTexts } from '../engine/names.ts';
-import { indexKinds } from '../metering/index-kinds.ts';
-import { type SumFilter, type SumGroup, UsageSummer } from '../metering/sum-usage.ts';
-import { dayMs, foldedTo } from '../metering/usage-totals.ts';
+import { indexKinds } from '../metering/usage/index-kinds.ts';
+import { type SumFilter, type SumGroup, UsageSummer } from '../metering/usage/sum-usage.ts';
+import { dayMs, foldedTo } from '../metering/usage/usage-totals.ts';
 import { keyIdsOf, lookFor } from './call-conditions.ts';
 import { type ScanPace, scanCalls } from './scan-calls.ts';
 

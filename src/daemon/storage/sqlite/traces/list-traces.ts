@@ -1,8 +1,8 @@
 import type { TracesFilter } from '../../../features/traces/store.ts';
 import type { Connection } from '../engine/connection.ts';
 import type { NameTexts } from '../engine/names.ts';
-import { type IndexKind, indexKinds, isListed } from '../metering/index-kinds.ts';
-import { dayMs, foldedTo } from '../metering/usage-totals.ts';
+import { type IndexKind, indexKinds, isListed } from '../metering/usage/index-kinds.ts';
+import { dayMs, foldedTo } from '../metering/usage/usage-totals.ts';
 import { pageEnd } from './page-end.ts';
 
 /** A filter by the number of a name. */

@@ -1,9 +1,9 @@
 import type { AttemptsFilter, AttemptsOfModel } from '../../../features/traces/store.ts';
 import type { Connection } from '../engine/connection.ts';
 import type { NameTexts } from '../engine/names.ts';
-import { attemptGroups, attemptSlotMs, attemptsOf } from '../metering/slot-totals.ts';
-import { asTerms } from '../metering/summed-columns.ts';
-import { foldedTo } from '../metering/usage-totals.ts';
+import { attemptGroups, attemptSlotMs, attemptsOf } from '../metering/usage/slot-totals.ts';
+import { asTerms } from '../metering/usage/summed-columns.ts';
+import { foldedTo } from '../metering/usage/usage-totals.ts';
 
 /** The attempts at a model, and the number of the call of which the last one failed. */
 export type FoundAttempts = Omit<AttemptsOfModel, 'lastFailure'> & { lastFailed: number | undefined };

@@ -1,6 +1,6 @@
 import type { Connection } from '../engine/connection.ts';
-import { indexKinds } from '../metering/index-kinds.ts';
-import { foldedTo } from '../metering/usage-totals.ts';
+import { indexKinds } from '../metering/usage/index-kinds.ts';
+import { foldedTo } from '../metering/usage/usage-totals.ts';
 import type { Conditions, Driver, Looked } from './call-conditions.ts';
 
 /** As many calls as took about this long before are looked at between two looks at the clock, in milliseconds. */

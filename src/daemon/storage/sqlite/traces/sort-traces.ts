@@ -1,8 +1,8 @@
 import type { TracesSearch } from '../../../features/traces/store.ts';
 import type { Connection } from '../engine/connection.ts';
 import type { NameTexts } from '../engine/names.ts';
-import { dearFrom, longFrom } from '../metering/index-kinds.ts';
-import { totalsFrom } from '../metering/slot-totals.ts';
+import { dearFrom, longFrom } from '../metering/usage/index-kinds.ts';
+import { totalsFrom } from '../metering/usage/slot-totals.ts';
 import { type Looked, log2Max, lookFor } from './call-conditions.ts';
 import {
   isTimeUp,

@@ -3,10 +3,10 @@ import type { PaymentRecord } from '../../../features/wallet/store.ts';
 import type { Connection } from '../engine/connection.ts';
 import { eq, type Orm } from '../engine/orm.ts';
 import { eventInsert } from '../events/writes.ts';
-import { walletAccount } from '../metering/accounts.ts';
 import type { BatchTotals } from '../metering/batch-totals.ts';
-import { type EntryRow, entryFormat, entryInsert } from '../metering/ledger-chain.ts';
-import { accounts } from '../metering/ledger-tables.ts';
+import { walletAccount } from '../metering/ledger/accounts.ts';
+import { type EntryRow, entryFormat, entryInsert } from '../metering/ledger/ledger-chain.ts';
+import { accounts } from '../metering/ledger/ledger-tables.ts';
 import { wallets } from './tables.ts';
 
 export type Move = Pick<Parameters<(typeof entryFormat)['row']>[0], 'kind' | 'debit' | 'credit' | 'amount'>;

@@ -5,7 +5,12 @@ import type {
   Settlement,
 } from '../../../features/wallet/store.ts';
 import { and, eq, gt, type Orm } from '../engine/orm.ts';
-import { hostAccount, inFlightAccount, lightningAccount, walletAccount } from '../metering/accounts.ts';
+import {
+  hostAccount,
+  inFlightAccount,
+  lightningAccount,
+  walletAccount,
+} from '../metering/ledger/accounts.ts';
 import type { Move, WalletBooking } from './booking.ts';
 import { leftOfBudget } from './budgets.ts';
 import { isPending } from './pending.ts';

@@ -7,7 +7,7 @@ import type {
   WalletBook,
 } from '../../../features/wallet/store.ts';
 import { and, eq, isNull, type Orm, sql } from '../engine/orm.ts';
-import { lightningAccount, walletAccount } from '../metering/accounts.ts';
+import { lightningAccount, walletAccount } from '../metering/ledger/accounts.ts';
 import type { WalletBooking } from './booking.ts';
 import { heldOfWallets } from './pending.ts';
 import {

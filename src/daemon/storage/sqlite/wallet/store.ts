@@ -1,8 +1,8 @@
 import type { InvoiceRecord, PaymentRecord, WalletStore } from '../../../features/wallet/store.ts';
 import { and, asc, columnsOf, desc, eq, gt, isNull, lt, type SQL, sql } from '../engine/orm.ts';
 import type { StoreContext } from '../engine/store-context.ts';
-import { walletAccount } from '../metering/accounts.ts';
-import { accounts } from '../metering/ledger-tables.ts';
+import { walletAccount } from '../metering/ledger/accounts.ts';
+import { accounts } from '../metering/ledger/ledger-tables.ts';
 import { leftOfBudget } from './budgets.ts';
 import { heldOfWallet, heldOfWallets, isPending } from './pending.ts';
 import { isOfBook } from './reconciliation-writes.ts';

@@ -1,8 +1,8 @@
 import type { NewInvoice, WalletBook, WalletStore } from '../../../features/wallet/store.ts';
 import type { Connection } from '../engine/connection.ts';
 import { and, eq, type Orm, or, sql } from '../engine/orm.ts';
-import { faucetAccount, lightningAccount, walletAccount } from '../metering/accounts.ts';
 import type { BatchTotals } from '../metering/batch-totals.ts';
+import { faucetAccount, lightningAccount, walletAccount } from '../metering/ledger/accounts.ts';
 import { walletBooking } from './booking.ts';
 import { paymentWrites } from './payment-writes.ts';
 import { heldOfWallets } from './pending.ts';

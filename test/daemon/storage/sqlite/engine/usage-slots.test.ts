@@ -11,7 +11,7 @@ import { migrations } from '../../../../../src/daemon/storage/sqlite/engine/migr
 import { batchRunner } from '../../../../../src/daemon/storage/sqlite/engine/write-batch.ts';
 import { BatchTotals } from '../../../../../src/daemon/storage/sqlite/metering/batch-totals.ts';
 import { settlementRow } from '../../../../../src/daemon/storage/sqlite/metering/rows.ts';
-import { verifyLedger } from '../../../../../src/daemon/storage/sqlite/metering/verify-ledger.ts';
+import { verifyLedger } from '../../../../../src/daemon/storage/sqlite/metering/verify/verify-ledger.ts';
 import { meteringWrites } from '../../../../../src/daemon/storage/sqlite/metering/writes.ts';
 import { prepareDatabase } from '../../../../../src/daemon/storage/sqlite/prepare-database.ts';
 import { aSettlement, dayMs, morning } from '../../../../storage/records.ts';

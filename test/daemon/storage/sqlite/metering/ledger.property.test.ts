@@ -9,11 +9,11 @@ import { BatchTotals } from '../../../../../src/daemon/storage/sqlite/metering/b
 import {
   balanceProblems,
   checkBalances,
-} from '../../../../../src/daemon/storage/sqlite/metering/check-balances.ts';
-import { matchesCheckpoint } from '../../../../../src/daemon/storage/sqlite/metering/checkpoint.ts';
+} from '../../../../../src/daemon/storage/sqlite/metering/ledger/check-balances.ts';
+import { matchesCheckpoint } from '../../../../../src/daemon/storage/sqlite/metering/ledger/checkpoint.ts';
 import { holdFormat, settlementRow } from '../../../../../src/daemon/storage/sqlite/metering/rows.ts';
-import { UsageTotals } from '../../../../../src/daemon/storage/sqlite/metering/usage-totals.ts';
-import { UsageVerification } from '../../../../../src/daemon/storage/sqlite/metering/verify-usage.ts';
+import { UsageTotals } from '../../../../../src/daemon/storage/sqlite/metering/usage/usage-totals.ts';
+import { UsageVerification } from '../../../../../src/daemon/storage/sqlite/metering/verify/verify-usage.ts';
 import { meteringWrites } from '../../../../../src/daemon/storage/sqlite/metering/writes.ts';
 import { aHold, aSettlement } from '../../../../storage/records.ts';
 

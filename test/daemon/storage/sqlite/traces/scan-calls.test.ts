@@ -1,6 +1,6 @@
 import Database from 'better-sqlite3';
 import { describe, expect, test } from 'vitest';
-import { indexKinds } from '../../../../../src/daemon/storage/sqlite/metering/index-kinds.ts';
+import { indexKinds } from '../../../../../src/daemon/storage/sqlite/metering/usage/index-kinds.ts';
 import {
   filePace,
   isTimeUp,

@@ -1,0 +1,350 @@
+import { ApiError } from '../../../../shared/errors.ts';
+import type { NanoUsd } from '../../../../shared/money/money.ts';
+import type { KeyPolicy } from '../../../base/handler.ts';
+import type { World } from '../../../base/world.ts';
+import type { LedgerStore } from '../ledger-store.ts';
+import type { BudgetRule } from '../rules/budget-rule.ts';
+import { affordableUnder, exceededRate } from '../rules/limit-rules.ts';
+import { rateWindowMs } from '../rules/rate-window.ts';
+import { BalanceTotals, KeyTotals } from '../rules/running-totals.ts';
+import { SubjectTotals } from '../rules/subject-totals.ts';
+import type { HoldRecord, Spend } from '../store.ts';
+import type { AgentTerms } from './agent-allowances.ts';
+import { BudgetRules, type BudgetSubject } from './budget-rules.ts';
+import { type Fit, fitWithin } from './fit.ts';
+import type { Refused } from './hold-queue.ts';
+import { type CapWarning, rateReached } from './limit-errors.ts';
+import { refusalOf } from './refusal-of.ts';
+import { capMarkReached, marksReached } from './thresholds.ts';
+
+/** The conditions of a hold. */
+export interface HoldTerms {
+  /** The calling key's policy; undefined for a login. */
+  policy: KeyPolicy | undefined;
+  /** Whether the workspace pays in advance. */
+  isPrepaid: boolean;
+  /** Set for the call of an agent. */
+  agent?: AgentTerms | undefined;
+  fit: Fit;
+}
+
+/** A started call whose settlement is not on disk. */
+export interface OpenCall {
+  record: HoldRecord;
+  policy: KeyPolicy | undefined;
+  isRunning: boolean;
+  /** Set once it is settled. */
+  charged: { amount: NanoUsd; at: number } | undefined;
+  /** The subjects of budgets that count it, as far as their totals are loaded. */
+  subjects: readonly BudgetSubject[];
+}
+
+/** The usage of a key and its descendants. */
+export interface KeyUse {
+  spend: Spend;
+  requestsLastMinute: number;
+}
+
+/** A budget that reached thresholds, or refused a call. */
+export interface BudgetNews {
+  rule: BudgetRule;
+  /** What is spent in its current period. */
+  spent: NanoUsd;
+  at: number;
+  /** The thresholds that were reached; none if it refused a call. */
+  percents: readonly number[];
+}
+
+export interface BudgetsDeps {
+  ledger: Pick<LedgerStore, 'keyFacts' | 'balance'>;
+  clock: Pick<World, 'now' | 'elapsed' | 'sleep'>;
+  /** Every call whose settlement is not on disk. */
+  open: Iterable<OpenCall>;
+  /** Called once in each period, with the charge that reaches 80 % of a cap. */
+  onCapWarning?: (warning: CapWarning) => void;
+  /** Enables budgets. */
+  budgets?: {
+    rules: BudgetRules;
+    ledger: Pick<LedgerStore, 'subjectSpend'>;
+    /** Called with the charge that reaches a threshold, and with each call that a budget refuses. */
+    onNews?: (news: BudgetNews) => void;
+  };
+}
+
+/**
+ * The spending, balances and rates that calls share, in memory. Totals are loaded when a limit first needs them: from the
+ * stored facts without the open calls, plus those. From then on every hold and charge updates them.
+ */
+export class Budgets {
+  readonly #deps: BudgetsDeps;
+  readonly #rules: BudgetRules;
+  readonly #keys = new Map<string, KeyTotals>();
+  readonly #balances = new Map<string, BalanceTotals>();
+
+  constructor(deps: BudgetsDeps) {
+    this.#deps = deps;
+    this.#rules = deps.budgets?.rules ?? new BudgetRules();
+  }
+
+  /** Whether budgets count calls of a workspace. */
+  isBudgeted(workspaceId: string): boolean {
+    return this.#rules.has(workspaceId);
+  }
+
+  /** The subjects of budgets that count a call, of which the totals are loaded. */
+  subjectsOf(record: HoldRecord, policy: KeyPolicy | undefined): readonly BudgetSubject[] {
+    const subjects = this.#rules.of(record, policy);
+    return subjects.every(({ totals }) => totals) ? subjects : subjects.filter(({ totals }) => totals);
+  }
+
+  /** What a budget's calls spent in its period and hold; undefined if no call asked for it since the start. */
+  useOf({ workspaceId, scope, period }: BudgetRule): { spent: NanoUsd; held: NanoUsd } | undefined {
+    const totals = this.#rules.subject(workspaceId, scope)?.totals;
+    if (!totals || totals.loading) return undefined;
+    return { spent: totals.spentIn(period, this.#deps.clock.now()), held: totals.held };
+  }
+
+  /**
+   * Loads the totals that these terms need; undefined if all are loaded, and `admit` may follow. To be asked again
+   * afterwards, as limits and budgets may change meanwhile.
+   */
+  loading({ policy, isPrepaid }: HoldTerms, record: HoldRecord): Promise<unknown> | undefined {
+    const { workspaceId } = record;
+    const waits: Promise<void>[] = [];
+    for (let key = policy; key; key = key.parent) {
+      if (!key.limits?.spendCap && !key.limits?.requestsPerMinute) continue;
+      const { loading } = this.#keys.get(key.keyId) ?? this.#loadKey(key.keyId);
+      if (loading) waits.push(loading);
+    }
+    if (isPrepaid) {
+      const { loading } = this.#balances.get(workspaceId) ?? this.#loadBalance(workspaceId);
+      if (loading) waits.push(loading);
+    }
+    for (const subject of this.#rules.of(record, policy)) {
+      const { loading } = subject.totals ?? this.#loadSubject(subject);
+      if (loading) waits.push(loading);
+    }
+    return waits.length === 0 ? undefined : Promise.all(waits);
+  }
+
+  /**
+   * Returns the amount that a call may hold, at most the requested one, or why it may not start: `limit_reached` or
+   * `insufficient_balance`. Fails if it exceeds a rate. `held` must follow synchronously.
+   */
+  admit(record: HoldRecord, terms: HoldTerms): NanoUsd | Refused {
+    const { workspaceId, amount } = record;
+    const { policy } = terms;
+    const now = this.#deps.clock.now();
+    const rate = exceededRate(policy, this.#windowOf, this.#deps.clock.elapsed());
+    if (rate) throw rateReached(rate.limit, rate.waitMs);
+    const budgets = this.#rules.of(record, policy);
+    const balance = terms.isPrepaid ? this.#balances.get(workspaceId) : undefined;
+    const counted = { key: policy, totalsOf: this.#totalsOfKey, budgets, balance };
+    const { affordable, shortage } = affordableUnder(counted, now);
+    if (amount <= affordable) return amount;
+    const output = { isWhole: terms.agent?.hasMaximum === true };
+    const fitting = fitWithin(terms.fit, affordable, output);
+    if (fitting !== undefined) return fitting;
+    const left = { affordable, shortage, output };
+    return refusalOf(left, {
+      policy,
+      budgets,
+      now,
+      amount,
+      fit: terms.fit,
+      onNews: this.#deps.budgets?.onNews,
+    });
+  }
+
+  /** The remaining balance of a prepaid workspace, once it is loaded. */
+  availableTo(workspaceId: string): NanoUsd {
+    return this.#balances.get(workspaceId)?.available() ?? 0;
+  }
+
+  /** Adds a started call. */
+  held({ record, policy, subjects }: OpenCall): void {
+    for (const { totals } of subjects) if (totals) totals.held += record.amount;
+    if (this.#keys.size > 0) {
+      const at = this.#deps.clock.elapsed();
+      for (const totals of this.#totalsOf(record, policy)) {
+        totals.held += record.amount;
+        totals.accepted.add(at);
+      }
+    }
+    const balance = this.#balances.size > 0 ? this.#balances.get(record.workspaceId) : undefined;
+    if (balance) balance.held += record.amount;
+  }
+
+  /** Releases the hold of a call that ended. */
+  released({ record, policy, subjects }: OpenCall): void {
+    for (const { totals } of subjects) if (totals) totals.held -= record.amount;
+    if (this.#keys.size > 0) {
+      for (const totals of this.#totalsOf(record, policy)) totals.held -= record.amount;
+    }
+    const balance = this.#balances.size > 0 ? this.#balances.get(record.workspaceId) : undefined;
+    if (balance) balance.held -= record.amount;
+  }
+
+  charged({ record, policy, subjects }: OpenCall, amount: NanoUsd, at: number): void {
+    if (amount === 0) return;
+    for (const subject of subjects) this.#chargeSubject(subject, amount, at);
+    if (this.#keys.size > 0) {
+      for (const totals of this.#totalsOf(record, policy)) totals.charge(amount, at);
+      this.#warn(record.workspaceId, policy, { amount, at });
+    }
+    const balance = this.#balances.size > 0 ? this.#balances.get(record.workspaceId) : undefined;
+    if (balance) balance.balance -= amount;
+  }
+
+  /** The balance of a workspace, including what is held. */
+  async balanceOf(workspaceId: string): Promise<NanoUsd> {
+    const totals = this.#balances.get(workspaceId) ?? this.#loadBalance(workspaceId);
+    await totals.loading;
+    return totals.balance;
+  }
+
+  /** Adds credit that is on disk, if the balance was loaded before. */
+  credited(workspaceId: string, amount: NanoUsd): void {
+    const totals = this.#balances.get(workspaceId);
+    if (totals) totals.balance += amount;
+  }
+
+  /** The usage of a key and its descendants; running calls are not charged yet. */
+  async usedBy(keyId: string): Promise<KeyUse> {
+    const { clock, ledger, open } = this.#deps;
+    const at = clock.now();
+    const since = at - rateWindowMs;
+    const calls = [...open].filter((call) => isOf(call, keyId));
+    const except = calls.map(({ record }) => record.requestId);
+    const { spend, recent } = await ledger.keyFacts(keyId, { at, since, except });
+    const settling = calls.reduce((sum, { charged }) => sum + (charged?.amount ?? 0), 0);
+    return {
+      spend: { total: spend.total + settling, day: spend.day + settling, month: spend.month + settling },
+      requestsLastMinute: recent.length + calls.filter(({ record }) => record.createdAt > since).length,
+    };
+  }
+
+  #chargeSubject({ rules, totals }: BudgetSubject, amount: NanoUsd, at: number): void {
+    if (!totals) return;
+    totals.charge(amount, at);
+    for (const rule of rules) {
+      const spent = totals.spentIn(rule.period, at);
+      const percents = marksReached(rule, { spent, amount });
+      if (percents.length > 0) this.#deps.budgets?.onNews?.({ rule, spent, at, percents });
+    }
+  }
+
+  #warn(workspaceId: string, policy: KeyPolicy | undefined, charge: { amount: NanoUsd; at: number }): void {
+    const { amount, at } = charge;
+    for (let key = policy; key; key = key.parent) {
+      const cap = key.limits?.spendCap;
+      const totals = cap && this.#keys.get(key.keyId);
+      if (!totals) continue;
+      const spent = totals.spentIn(cap.period, at);
+      if (!capMarkReached(cap, { spent, amount })) continue;
+      this.#deps.onCapWarning?.({ workspaceId, policy: key, cap, spent, at });
+    }
+  }
+
+  readonly #totalsOfKey = (keyId: string): KeyTotals | undefined => this.#keys.get(keyId);
+  readonly #windowOf = (keyId: string) => this.#keys.get(keyId)?.accepted;
+
+  *#totalsOf({ keyId }: HoldRecord, policy: KeyPolicy | undefined): Generator<KeyTotals> {
+    const own = policy === undefined && keyId !== null ? this.#keys.get(keyId) : undefined;
+    if (own) yield own;
+    for (let key = policy; key; key = key.parent) {
+      const totals = this.#keys.get(key.keyId);
+      if (totals) yield totals;
+    }
+  }
+
+  #loadKey(keyId: string): KeyTotals {
+    const { clock, ledger, open } = this.#deps;
+    const [at, elapsed] = [clock.now(), clock.elapsed()];
+    const totals = new KeyTotals();
+    this.#keys.set(keyId, totals);
+    const except: string[] = [];
+    for (const call of open) {
+      if (!isOf(call, keyId)) continue;
+      except.push(call.record.requestId);
+      if (call.isRunning) totals.held += call.record.amount;
+      if (call.charged) totals.charge(call.charged.amount, call.charged.at);
+      const ago = Math.max(0, at - call.record.createdAt);
+      if (ago < rateWindowMs) totals.accepted.add(elapsed - ago);
+    }
+    totals.loading = ledger.keyFacts(keyId, { at, since: at - rateWindowMs, except }).then(
+      (facts) => {
+        totals.add(facts.spend, at);
+        totals.accepted.addEarlier(facts.recent.map((time) => elapsed - Math.max(0, at - time)));
+        totals.loading = undefined;
+      },
+      (cause) => {
+        this.#keys.delete(keyId);
+        throw new ApiError('unavailable', { cause });
+      },
+    );
+    totals.loading.catch(() => {});
+    return totals;
+  }
+
+  #loadSubject(subject: BudgetSubject): SubjectTotals {
+    const { clock, budgets, open } = this.#deps;
+    if (!budgets) throw new TypeError('there are no budgets');
+    const at = clock.now();
+    const totals = new SubjectTotals();
+    subject.totals = totals;
+    const except: string[] = [];
+    for (const call of open) {
+      if (!this.#rules.of(call.record, call.policy).includes(subject)) continue;
+      call.subjects = [...call.subjects, subject];
+      except.push(call.record.requestId);
+      if (call.isRunning) totals.held += call.record.amount;
+      if (call.charged) totals.charge(call.charged.amount, call.charged.at);
+    }
+    const { workspaceId, scope } = subject;
+    totals.loading = budgets.ledger.subjectSpend({ workspaceId, ...scope }, { at, except }).then(
+      (spend) => {
+        totals.add(spend, at);
+        totals.loading = undefined;
+      },
+      (cause) => {
+        subject.totals = undefined;
+        for (const call of open) call.subjects = call.subjects.filter((each) => each !== subject);
+        throw new ApiError('unavailable', { cause });
+      },
+    );
+    totals.loading.catch(() => {});
+    return totals;
+  }
+
+  #loadBalance(workspaceId: string): BalanceTotals {
+    const totals = new BalanceTotals();
+    this.#balances.set(workspaceId, totals);
+    const except: string[] = [];
+    for (const { record, isRunning, charged } of this.#deps.open) {
+      if (record.workspaceId !== workspaceId) continue;
+      except.push(record.requestId);
+      if (isRunning) totals.held += record.amount;
+      if (charged) totals.balance -= charged.amount;
+    }
+    totals.loading = this.#deps.ledger.balance(workspaceId, { except }).then(
+      (balance) => {
+        totals.balance += balance;
+        totals.loading = undefined;
+      },
+      (cause) => {
+        this.#balances.delete(workspaceId);
+        throw new ApiError('unavailable', { cause });
+      },
+    );
+    totals.loading.catch(() => {});
+    return totals;
+  }
+}
+
+/** Whether a key, or one that descends from it, made the call. */
+export function isOf({ record, policy }: OpenCall, keyId: string): boolean {
+  if (record.keyId === keyId) return true;
+  for (let key = policy; key; key = key.parent) if (key.keyId === keyId) return true;
+  return false;
+}

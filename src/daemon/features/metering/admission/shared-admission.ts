@@ -1,0 +1,255 @@
+import { type Listed, TransientList } from '../../../../shared/async/transient.ts';
+import type { NanoUsd } from '../../../../shared/money/money.ts';
+import type { KeyPolicy } from '../../../base/handler.ts';
+import type { World } from '../../../base/world.ts';
+import type { LedgerStore } from '../ledger-store.ts';
+import type { AdmitAnswer, AppliedLimits } from '../rules/admit-request.ts';
+import type { LimitedKey } from '../rules/limit-rules.ts';
+import { rateWindowMs } from '../rules/rate-window.ts';
+import type { HoldRecord, MeteringStore, Settlement } from '../store.ts';
+import { type Admission, type AdmissionDeps, type Hold, requireWritable } from './admission.ts';
+import type { AdmissionStore, WatchedTotal } from './admission-store.ts';
+import type { BudgetRules } from './budget-rules.ts';
+import type { BudgetsDeps, HoldTerms } from './budgets.ts';
+import { type Fit, fitWithin, turnsMax } from './fit.ts';
+import { HoldQueue, isRefused, type Refused } from './hold-queue.ts';
+import { rateReached } from './limit-errors.ts';
+import { refusalOf } from './refusal-of.ts';
+import { settlementRetries } from './settlement-retries.ts';
+import type { SharedAllowances } from './shared-allowances.ts';
+import { capMarkReached, marksReached } from './thresholds.ts';
+
+export interface SharedAdmissionDeps extends Pick<AdmissionDeps, 'state'> {
+  store: Pick<MeteringStore, 'hold' | 'settle'> & AdmissionStore;
+  ledger: Pick<LedgerStore, 'keyUse' | 'balance'>;
+  clock: Pick<World, 'now' | 'sleep'>;
+  rules: BudgetRules;
+  onCapWarning?: BudgetsDeps['onCapWarning'];
+  /** Called with the charge that reaches a threshold of a budget, and with each call that one refuses. */
+  onNews?: NonNullable<BudgetsDeps['budgets']>['onNews'];
+  agents?: SharedAllowances;
+}
+
+interface Call extends Hold, Listed {
+  policy: KeyPolicy | undefined;
+  isAgent: boolean;
+  isSettled: boolean;
+  /** Whether its hold was written, as far as is known. */
+  isWritten: boolean;
+}
+
+/** How often a call that waits looks at what other members have ended. */
+const askEveryMs = 40;
+
+type News = { total: WatchedTotal; notice: (spent: NanoUsd) => void };
+
+/**
+ * Admission of one of several members that share a database: daemons, or threads of one. A call with limits asks in the
+ * transaction that writes its hold, where they are compared with what all members have stored; one without asks nothing.
+ */
+export function createSharedAdmission(deps: SharedAdmissionDeps): Admission {
+  const { store, state, ledger, clock, rules, agents } = deps;
+  const open = new TransientList<Call>();
+  let running = 0;
+
+  const end = (call: Call) => {
+    if (!call.isRunning) return;
+    running -= 1;
+    call.isRunning = false;
+  };
+  const settling = settlementRetries<Call>(
+    async (settlement, { record, policy }) => {
+      const news = settlement.usage.charged > 0 ? newsOf(deps, { record, policy, settlement }) : [];
+      if (news.length === 0) return await store.settle(settlement);
+      const totals = news.map(({ total }) => total);
+      const { sequence, spent } = await store.settleWatched(settlement, totals);
+      for (const [index, { notice }] of news.entries()) notice(spent[index] ?? 0);
+      return sequence;
+    },
+    (call) => open.delete(call),
+  );
+  const start = (
+    record: HoldRecord,
+    {
+      policy,
+      committed,
+      isAgent = false,
+    }: { policy?: KeyPolicy; committed: Promise<void>; isAgent?: boolean },
+  ): Hold => {
+    const call: Call = {
+      record,
+      committed,
+      isRunning: true,
+      policy,
+      isAgent,
+      isSettled: false,
+      isWritten: true,
+      place: -1,
+    };
+    running += 1;
+    open.add(call);
+    // Handles the rejection here too, since a caller may not be waiting yet.
+    committed.then(settling.retry, () => {
+      end(call);
+      call.isWritten = false;
+      if (!call.isSettled) open.delete(call);
+    });
+    return call;
+  };
+
+  const waiting = new HoldQueue({ sleep: clock.sleep, askEveryMs });
+  return {
+    async hold(record, terms) {
+      requireWritable(state);
+      const limits = terms && limitsOf(rules, record, terms);
+      if (!limits) {
+        return start(record, {
+          ...(terms?.policy && { policy: terms.policy }),
+          committed: store.hold(record),
+        });
+      }
+      const { policy, agent } = terms;
+      if (agent) {
+        if (!agents) throw new TypeError('this admission has no agents');
+        return await waiting.start(async () => {
+          const held = await agents.ask(record, { ...terms, agent }, limits, (answer, now) =>
+            refusal(deps, answer, { limits, now, amount: record.amount, fit: terms.fit }),
+          );
+          return isRefused(held) ? held : start(held, { committed: Promise.resolve(), isAgent: true });
+        });
+      }
+      return await waiting.start(async () => {
+        const held = await askForHold(deps, record, { fit: terms.fit, limits });
+        return isRefused(held)
+          ? held
+          : start(held, { ...(policy && { policy }), committed: Promise.resolve() });
+      });
+    },
+    settle(hold, settlement) {
+      const call = hold as Call;
+      if (call.isSettled) return Promise.reject(new TypeError('a hold is settled once'));
+      end(call);
+      open.add(call);
+      call.isSettled = true;
+      const { amount, free } = call.record;
+      if (call.isAgent) agents?.ended(call.record, settlement.usage.cost?.total ?? 0);
+      const tier = call.isAgent ? (free === undefined ? 'paid' : 'free') : settlement.tier;
+      const held = { amount, ...(free !== undefined && { free }) };
+      const settled = settling.settle(call, { ...settlement, tier, ...(call.isWritten && { held }) });
+      settled.then(waiting.released, () => {});
+      return settled;
+    },
+    running: () => running,
+    async usedBy(keyId) {
+      const at = clock.now();
+      const { spend, requests } = await ledger.keyUse(keyId, { at, since: at - rateWindowMs });
+      return { spend, requestsLastMinute: requests };
+    },
+    budgetUse: () => undefined,
+    async agentUse(agentId) {
+      if (!agents) throw new TypeError('this admission has no agents');
+      return await agents.use(agentId);
+    },
+    balanceOf: (workspaceId) => ledger.balance(workspaceId, { except: [] }),
+    credited: () => {},
+    openRequests: () => new Set([...open].map(({ record }) => record.requestId)),
+  };
+}
+
+/** Asks for a hold with the limits, and for less as long as what is left is worth it. */
+async function askForHold(
+  deps: SharedAdmissionDeps,
+  record: HoldRecord,
+  { fit, limits }: Pick<HoldTerms, 'fit'> & { limits: AppliedLimits },
+): Promise<HoldRecord | Refused> {
+  let asked = record;
+  for (let turn = 1; ; turn += 1) {
+    const at = deps.clock.now();
+    const answer = await deps.store.admit(asked, { ...limits, at });
+    if (answer.kind === 'held') return asked;
+    if (answer.kind === 'rate') throw rateReached(answer.limit, answer.waitMs);
+    if (answer.kind !== 'short') throw new TypeError('only agents have a free tier');
+    const amount = turn < turnsMax ? fitWithin(fit, answer.affordable, { isWhole: false }) : undefined;
+    if (amount === undefined) return refusal(deps, answer, { limits, now: at, amount: record.amount, fit });
+    asked = { ...record, amount };
+  }
+}
+
+/** The limits of a call; undefined if none applies. */
+function limitsOf(rules: BudgetRules, record: HoldRecord, terms: HoldTerms): AppliedLimits | undefined {
+  const { policy, isPrepaid, agent } = terms;
+  const key = policy?.isRestricted ? limitedKey(policy) : undefined;
+  const budgets = rules.of(record, policy).flatMap(({ workspaceId, scope, rules: all }) => {
+    const hard = all.filter(({ isHard }) => isHard);
+    return hard.length > 0 ? [{ subject: { workspaceId, ...scope }, rules: hard }] : [];
+  });
+  if (!key && budgets.length === 0 && !isPrepaid && !agent) return undefined;
+  // What costs nothing exceeds no amount.
+  if (record.amount === 0 && !hasRate(key) && !agent) return undefined;
+  return { key, budgets, isPrepaid };
+}
+
+/** Only the keys that have a cap or a rate. */
+function limitedKey({ keyId, parent, limits, isAutopilot }: KeyPolicy): LimitedKey | undefined {
+  const above = parent && limitedKey(parent);
+  if (!limits?.spendCap && !limits?.requestsPerMinute) return above;
+  const { spendCap, requestsPerMinute } = limits;
+  return {
+    keyId,
+    parent: above,
+    limits: { spendCap, requestsPerMinute },
+    ...(isAutopilot && { isAutopilot }),
+  };
+}
+
+function hasRate(key: LimitedKey | undefined): boolean {
+  return key !== undefined && (Boolean(key.limits?.requestsPerMinute) || hasRate(key.parent));
+}
+
+type Short = Extract<AdmitAnswer, { kind: 'short' }>;
+
+function refusal(
+  { onNews }: Pick<SharedAdmissionDeps, 'onNews'>,
+  { affordable, shortage }: Short,
+  { limits, ...call }: { limits: AppliedLimits; now: number; amount: NanoUsd; fit: Fit },
+): Refused {
+  const { key: policy, budgets } = limits;
+  const left = { affordable, shortage, output: { isWhole: false } };
+  return refusalOf(left, { ...call, policy, budgets, onNews });
+}
+
+interface Charged {
+  record: HoldRecord;
+  policy: KeyPolicy | undefined;
+  settlement: Settlement;
+}
+
+/** The totals that a charge could raise above a threshold. */
+function newsOf(
+  { rules, onCapWarning, onNews }: Pick<SharedAdmissionDeps, 'rules' | 'onCapWarning' | 'onNews'>,
+  { record, policy, settlement }: Charged,
+): News[] {
+  const { charged: amount, completedAt: at } = settlement.usage;
+  const { workspaceId } = record;
+  const news: News[] = [];
+  for (let key = policy; key; key = key.parent) {
+    const cap = key.limits?.spendCap;
+    if (!cap) continue;
+    const capped = key;
+    const notice = (spent: NanoUsd) => {
+      if (capMarkReached(cap, { spent, amount }))
+        onCapWarning?.({ workspaceId, policy: capped, cap, spent, at });
+    };
+    news.push({ total: { keyId: key.keyId, period: cap.period }, notice });
+  }
+  for (const { scope, rules: all } of rules.of(record, policy)) {
+    for (const rule of all) {
+      const notice = (spent: NanoUsd) => {
+        const percents = marksReached(rule, { spent, amount });
+        if (percents.length > 0) onNews?.({ rule, spent, at, percents });
+      };
+      news.push({ total: { subject: { workspaceId, ...scope }, period: rule.period }, notice });
+    }
+  }
+  return news;
+}

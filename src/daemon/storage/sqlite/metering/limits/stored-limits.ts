@@ -1,0 +1,368 @@
+import { type PeriodSpend, spendPeriods, startOfPeriod } from '../../../../../shared/money/spend-periods.ts';
+import { utcDay } from '../../../../../shared/time/time.ts';
+import type { WatchedTotal } from '../../../../features/metering/admission/admission-store.ts';
+import type { SpendSubject } from '../../../../features/metering/rules/budget-rule.ts';
+import type { AgentTotals, PoolTotals } from '../../../../features/metering/rules/free-tier.ts';
+import { RateWindow, rateWindowMs } from '../../../../features/metering/rules/rate-window.ts';
+import { BalanceTotals, KeyTotals } from '../../../../features/metering/rules/running-totals.ts';
+import { SubjectTotals } from '../../../../features/metering/rules/subject-totals.ts';
+import type { Settlement, Spend } from '../../../../features/metering/store.ts';
+import type { Connection } from '../../engine/connection.ts';
+import type { NameNumbers } from '../../engine/names.ts';
+import { readLabelsText, readTags } from '../call-labels.ts';
+import { workspaceAccount } from '../ledger/accounts.ts';
+import { type CallRow, callFormat, type HoldRow, holdFormat } from '../rows.ts';
+import { foldedTo } from '../usage/usage-totals.ts';
+import { hasLabel, holdReads } from './hold-reads.ts';
+import { keyNumbers, keyTree, spendingReads } from './spending.ts';
+import { subjectSpending } from './subject-spending.ts';
+
+/** By how much the clocks of members may differ, and calls be late, without a request being left out of a rate. */
+const lateMs = 10_000;
+/** Keys whose ancestors are kept in memory. */
+const linesMax = 20_000;
+
+/** What the running batch has not written yet. */
+interface PendingTotals {
+  names: Pick<NameNumbers, 'find'>;
+  /** The change of the balance of an account. */
+  pendingChange(account: string): number;
+  /** Charges by key and UTC day. */
+  pendingSpend(): Iterable<{ keyId: string; day: string; amount: number }>;
+  /** The numbers of names that are new. */
+  pendingNames(): Iterable<readonly [number: number, text: string]>;
+  /** The number of the newest call or event. */
+  readonly sequence: number;
+}
+
+interface CountedSubject {
+  subject: SpendSubject;
+  totals: SubjectTotals;
+}
+
+/** What a call counts against. */
+interface CallSubjects {
+  workspaceId: string;
+  keyId: string | null;
+  budget: string | null;
+  labels: () => ReturnType<typeof readLabelsText>;
+}
+
+/**
+ * Writer-thread side of limits that members share: what keys, budgets, workspaces and agents spent and hold. It is read when
+ * a call first asks, then follows the writes of this thread, and is read again after others wrote (`reset`).
+ */
+export class StoredLimits {
+  readonly #pending: PendingTotals;
+  readonly #read: ReturnType<typeof limitReads>;
+  readonly #keys = new Map<string, KeyTotals>();
+  readonly #windows = new Map<string, RateWindow>();
+  /** By workspace, then by scope. */
+  readonly #subjects = new Map<string, Map<string, CountedSubject>>();
+  /** By account. */
+  readonly #balances = new Map<string, BalanceTotals>();
+  #pool: (PoolTotals & { day: string }) | undefined;
+  /** When finished calls of keys started, up to the call with a number; others only add to them. */
+  readonly #finished = new Map<string, { starts: readonly number[]; upTo: number }>();
+  /** A key and those that it descends from, which never change. */
+  readonly #lines = new Map<string, readonly string[]>();
+  /** Whether nothing is in memory that writes change. */
+  #isEmpty = true;
+
+  constructor(database: Connection, pending: PendingTotals) {
+    this.#pending = pending;
+    this.#read = limitReads(database, pending);
+  }
+
+  /** Forgets everything, as something was undone. */
+  revert(): void {
+    this.#finished.clear();
+    this.reset();
+  }
+
+  /** Forgets what may have changed: something was written that `held` and `settled` do not know. */
+  reset(): void {
+    if (this.#isEmpty) return;
+    this.#keys.clear();
+    this.#windows.clear();
+    this.#subjects.clear();
+    this.#balances.clear();
+    this.#pool = undefined;
+    this.#isEmpty = true;
+  }
+
+  /** What a key and its descendants, or an autopilot, spent and hold. */
+  key(keyId: string, at: number): KeyTotals {
+    return this.#found(this.#keys, keyId, () => {
+      const totals = new KeyTotals();
+      totals.add(this.#read.spendOfKey(keyId, at), at);
+      for (const { day, amount } of this.#pendingOf(keyId)) totals.add(spendOn(day, amount, at), at);
+      totals.held = this.#read.holds.ofKey(keyId);
+      return totals;
+    });
+  }
+
+  /** When a key and its descendants started calls in the last minute, by the clocks of the members. */
+  window(keyId: string, at: number): RateWindow {
+    return this.#found(this.#windows, keyId, () => {
+      const since = at - rateWindowMs - lateMs;
+      const starts = [...this.#finishedStarts(keyId, since), ...this.#read.holds.startsOfKey(keyId, since)];
+      const window = new RateWindow(lateMs);
+      window.addEarlier(starts);
+      return window;
+    });
+  }
+
+  /** What the calls of a budget's subject spent and hold. */
+  subject(subject: SpendSubject, at: number): SubjectTotals {
+    const { workspaceId, kind, value } = subject;
+    const ofWorkspace = this.#subjects.get(workspaceId) ?? new Map<string, CountedSubject>();
+    this.#subjects.set(workspaceId, ofWorkspace);
+    return this.#found(ofWorkspace, `${kind} ${value}`, () => {
+      const totals = new SubjectTotals();
+      totals.add(this.#read.subjectSpend(subject, { at, except: [] }), at);
+      if (kind === 'key') {
+        for (const { day, amount } of this.#pendingOf(value)) totals.add(periodSpendOn(day, amount, at), at);
+      }
+      totals.held = this.#read.holds.ofSubject(subject);
+      return { subject, totals };
+    }).totals;
+  }
+
+  /** The credit of a workspace, and what its calls hold. */
+  balance(workspaceId: string): BalanceTotals {
+    const account = workspaceAccount(workspaceId);
+    return this.#found(this.#balances, account, () => {
+      const totals = new BalanceTotals();
+      totals.balance = this.#read.balance(account) + this.#pending.pendingChange(account);
+      totals.held = this.#read.holds.ofWorkspace(workspaceId);
+      return totals;
+    });
+  }
+
+  /** What an agent used on a day, like `2026-11-21`. */
+  agent(agentId: string, day: string): AgentTotals {
+    return this.#read.holds.ofAgent(agentId, day);
+  }
+
+  /** What all agents used on a day. */
+  pool(day: string): PoolTotals {
+    if (this.#pool?.day !== day) {
+      this.#pool = { ...this.#read.holds.pool(day), day };
+      this.#isEmpty = false;
+    }
+    return this.#pool;
+  }
+
+  /** What is spent of a total in its period at a time. */
+  spent(watched: WatchedTotal, at: number): number {
+    return 'keyId' in watched
+      ? this.key(watched.keyId, at).spentIn(watched.period, at)
+      : this.subject(watched.subject, at).spentIn(watched.period, at);
+  }
+
+  /** A hold was written. */
+  held(row: HoldRow): void {
+    if (this.#isEmpty) return;
+    const keyId = holdFormat.get(row, 'keyId');
+    this.#hold(
+      {
+        workspaceId: holdFormat.get(row, 'workspaceId'),
+        keyId,
+        budget: holdFormat.get(row, 'budget'),
+        labels: () => readLabelsText(holdFormat.get(row, 'labels')),
+      },
+      holdFormat.get(row, 'amount'),
+    );
+    const startedAt = holdFormat.get(row, 'createdAt');
+    this.#started(keyId, startedAt);
+    const free = holdFormat.get(row, 'free');
+    const pool = free === null ? undefined : this.#poolOf(startedAt);
+    if (pool && free !== null) pool.held += free;
+  }
+
+  /** A call was settled; `held` is its hold, `none` if it was not written, undefined if it is not known. */
+  settled(
+    call: CallRow,
+    { held, tier }: { held: Settlement['held'] | 'none'; tier: Settlement['tier'] },
+  ): void {
+    if (this.#isEmpty) return;
+    if (held === undefined) {
+      this.reset();
+      return;
+    }
+    const keyId = callFormat.get(call, 'key');
+    const budget = callFormat.get(call, 'budget');
+    const charged = callFormat.get(call, 'charged');
+    const completedAt = callFormat.get(call, 'completedAt');
+    const startedAt = callFormat.get(call, 'createdAt');
+    const subjects: CallSubjects = {
+      workspaceId: callFormat.get(call, 'workspace'),
+      keyId,
+      budget,
+      labels: () => ({
+        ...readLabelsText(null),
+        user: callFormat.get(call, 'endUser'),
+        tags: readTags(callFormat.get(call, 'tags')),
+      }),
+    };
+    if (held === 'none') this.#started(keyId, startedAt);
+    else this.#hold(subjects, -held.amount);
+    if (charged > 0) {
+      for (const id of this.#payers(subjects)) this.#keys.get(id)?.charge(charged, completedAt);
+      for (const totals of this.#totalsOf(subjects)) totals.charge(charged, completedAt);
+    }
+    const pool = held === 'none' || held.free === undefined ? undefined : this.#poolOf(startedAt);
+    if (!pool || held === 'none') return;
+    pool.held -= held.free ?? 0;
+    const cost = (callFormat.get(call, 'costProvider') ?? 0) + (callFormat.get(call, 'costMargin') ?? 0);
+    if (tier === 'free') pool.spent += cost;
+  }
+
+  /** Money was moved to an account, or from it. */
+  moved(account: string, amount: number): void {
+    const totals = this.#balances.size > 0 ? this.#balances.get(account) : undefined;
+    if (totals) totals.balance += amount;
+  }
+
+  /** All are read once, and later only new ones: also those of a key with thousands of calls a minute. */
+  #finishedStarts(keyId: string, since: number): readonly number[] {
+    const known = this.#finished.get(keyId);
+    const numbers: number[] = [];
+    for (const [number, text] of this.#pending.pendingNames()) {
+      if (this.#lineOf(text).includes(keyId)) numbers.push(number);
+    }
+    const added = this.#read.finishedStarts(keyId, { since, after: known?.upTo, numbers });
+    const starts = [...(known?.starts ?? []).filter((start) => start >= since), ...added];
+    this.#finished.set(keyId, { starts, upTo: this.#pending.sequence });
+    return starts;
+  }
+
+  #found<T>(known: Map<string, T>, name: string, load: () => T): T {
+    let found = known.get(name);
+    if (found === undefined) {
+      found = load();
+      known.set(name, found);
+      this.#isEmpty = false;
+    }
+    return found;
+  }
+
+  /** The shared pool of the day on which a call started, if it is in memory. */
+  #poolOf(startedAt: number): PoolTotals | undefined {
+    return this.#pool?.day === utcDay(startedAt) ? this.#pool : undefined;
+  }
+
+  #hold(subjects: CallSubjects, amount: number): void {
+    for (const id of this.#payers(subjects)) {
+      const totals = this.#keys.get(id);
+      if (totals) totals.held += amount;
+    }
+    for (const totals of this.#totalsOf(subjects)) totals.held += amount;
+    const balance = this.#balances.get(workspaceAccount(subjects.workspaceId));
+    if (balance) balance.held += amount;
+  }
+
+  #started(keyId: string | null, at: number): void {
+    if (keyId === null || this.#windows.size === 0) return;
+    for (const id of this.#lineOf(keyId)) this.#windows.get(id)?.add(at);
+  }
+
+  /** The keys of which a call is part, and its autopilot. */
+  #payers({ keyId, budget }: Pick<CallSubjects, 'keyId' | 'budget'>): readonly string[] {
+    const line = keyId === null ? [] : this.#lineOf(keyId);
+    return budget === null || line.includes(budget) ? line : [...line, budget];
+  }
+
+  *#totalsOf(call: CallSubjects): Generator<SubjectTotals> {
+    for (const { subject, totals } of this.#subjects.get(call.workspaceId)?.values() ?? []) {
+      const { kind, value } = subject;
+      const isCounted =
+        kind === 'workspace' ||
+        (kind === 'key' ? this.#payers(call).includes(value) : hasLabel(call.labels(), kind, value));
+      if (isCounted) yield totals;
+    }
+  }
+
+  *#pendingOf(keyId: string) {
+    for (const spend of this.#pending.pendingSpend()) {
+      if (this.#lineOf(spend.keyId).includes(keyId)) yield spend;
+    }
+  }
+
+  #lineOf(keyId: string): readonly string[] {
+    let line = this.#lines.get(keyId);
+    if (!line) {
+      if (this.#lines.size >= linesMax) this.#lines.clear();
+      line = this.#read.line(keyId);
+      this.#lines.set(keyId, line);
+    }
+    return line;
+  }
+}
+
+function limitReads(database: Connection, { names }: Pick<PendingTotals, 'names'>) {
+  const { spendOfKey, startsOfKey } = spendingReads(database);
+  const balance = database.prepare<[string], number>('SELECT balance FROM accounts WHERE id = ?').pluck();
+  const line = database
+    .prepare<[{ keyId: string }], string>(
+      `WITH RECURSIVE line (id) AS (
+         SELECT coalesce((SELECT id FROM keys WHERE id = @keyId), @keyId)
+         UNION SELECT keys.parent_id FROM keys JOIN line ON keys.id = line.id WHERE keys.parent_id IS NOT NULL)
+       SELECT id FROM line`,
+    )
+    .pluck();
+  const startsAfter = database
+    .prepare<[{ keyId: string; after: number; since: number }], number>(
+      `${keyTree} SELECT created_at FROM calls
+       WHERE number > @after AND created_at >= @since AND key IN (${keyNumbers})`,
+    )
+    .pluck();
+  const startsOfNew = database
+    .prepare<[{ numbers: string; after: number; since: number }], number>(
+      `SELECT created_at FROM calls WHERE number > @after AND created_at >= @since
+         AND key IN (SELECT CAST(value AS bigint) FROM json_each(@numbers))`,
+    )
+    .pluck();
+  return {
+    holds: holdReads(database),
+    spendOfKey,
+    subjectSpend: subjectSpending(database, (text) => names.find(text)),
+    balance: (account: string): number => balance.get(account) ?? 0,
+    line: (keyId: string): string[] => line.all({ keyId }),
+    /** `after`: only of calls with a higher number. `numbers`: those of new names of such keys. */
+    finishedStarts(keyId: string, { since, after, numbers }: FinishedSince): number[] {
+      const starts =
+        after === undefined ? startsOfKey(keyId, since) : startsAfter.all({ keyId, after, since });
+      if (numbers.length === 0) return starts;
+      const ofNew = startsOfNew.all({
+        numbers: JSON.stringify(numbers),
+        after: after ?? foldedTo(database),
+        since,
+      });
+      return [...starts, ...ofNew];
+    },
+  };
+}
+
+interface FinishedSince {
+  since: number;
+  after: number | undefined;
+  numbers: readonly number[];
+}
+
+function spendOn(day: string, amount: number, at: number): Spend {
+  const today = utcDay(at);
+  return {
+    total: amount,
+    month: day.slice(0, 7) === today.slice(0, 7) ? amount : 0,
+    day: day === today ? amount : 0,
+  };
+}
+
+function periodSpendOn(day: string, amount: number, at: number): PeriodSpend {
+  const start = Date.parse(day);
+  const spend = { day: 0, week: 0, month: 0, none: 0 };
+  for (const period of spendPeriods) if (start >= startOfPeriod(period, at)) spend[period] = amount;
+  return spend;
+}
