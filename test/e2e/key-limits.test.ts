@@ -521,6 +521,15 @@ describe('the body sent to a provider', () => {
     }
     const { secret: free } = await issue({ limits: { models: ['paid/*'] } });
     expect((await ask(free, { service_tier: 'priority' })).status).toBe(200);
+    const fast = {
+      model: 'paid/reason',
+      max_tokens: 9,
+      messages: [{ role: 'user', content: 'Hi' }],
+      speed: 'fast',
+    };
+    const refused = await ask(secret, fast, '/v1/messages');
+    expect(refused).toMatchObject({ status: 400, body: { error: { type: 'invalid_request_error' } } });
+    expect(JSON.stringify(refused.body)).toContain('service tiers');
   });
 });
 

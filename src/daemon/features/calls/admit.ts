@@ -65,12 +65,13 @@ interface CallPlan {
   routes: [Route, ...Route[]];
   input: ReturnType<typeof inputTokens>;
   isPrepaid: boolean;
+  isCostLimited: boolean;
 }
 
 async function planCall(deps: CallDeps, call: ModelCall): Promise<CallPlan> {
   const { inference, options, caller, endpoint } = call;
   checkAction(policyOf(caller), endpoint);
-  const { caps, isPrepaid } = enforceKeyPolicy(deps, call);
+  const { caps, isPrepaid, isCostLimited } = enforceKeyPolicy(deps, call);
   const input = inputTokens(inference);
   const turn = loopTurns.next(input.most);
   if (turn !== undefined) await turn;
@@ -86,7 +87,7 @@ async function planCall(deps: CallDeps, call: ModelCall): Promise<CallPlan> {
   const plan = planning instanceof Promise ? await planning : planning;
   const [best, ...others] = capableRoutes(plan, inference, input.most);
   if (!best) throw new TypeError('a plan has at least one route');
-  return { routes: [best, ...others], input, isPrepaid };
+  return { routes: [best, ...others], input, isPrepaid, isCostLimited };
 }
 
 /** Sets aside the most that the call can cost, with a shorter output if the caller can pay only for that. */
@@ -170,6 +171,7 @@ function meterOf(
     promptTokens: plan.input.likely,
     outputTokensMax: budget.outputTokensBound,
     isCapped: budget.isCapped,
+    isCostLimited: plan.isCostLimited,
     observers,
   });
 }

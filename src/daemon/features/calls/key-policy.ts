@@ -6,7 +6,7 @@ import { invalid } from '../../../shared/faults/invalid-request.ts';
 import type { Identified, KeyDefaults, KeyPolicy } from '../../base/handler.ts';
 import type { RouteCaps } from '../routing/index.ts';
 import type { ModelCall } from './call-observer.ts';
-import { modelOfTool, uncountedFee } from './pricing/provider-extras.ts';
+import { modelOfTool, requestedTier, uncountedFee } from './pricing/provider-extras.ts';
 
 /** The policy of a calling key or autopilot; a login has none. */
 export function policyOf(caller: Identified): KeyPolicy | undefined {
@@ -52,6 +52,8 @@ const standardTiers = new Set(['auto', 'default', 'standard', 'standard_only', '
 export interface EnforcedPolicy {
   caps: RouteCaps;
   isPrepaid: boolean;
+  /** Whether what the call costs the caller is limited, so that it must be known. */
+  isCostLimited: boolean;
 }
 
 interface PolicyDeps {
@@ -75,15 +77,16 @@ export function enforceKeyPolicy(
   const { body } = inference;
   const ofKey = capsOf(policyOf(caller));
   const isBudgeted = hasHardBudget?.(caller, labels) ?? false;
-  const policy = {
+  const limits = {
     caps: isBudgeted ? { ...ofKey, isSpendCapped: true } : ofKey,
     isPrepaid: isPrepaid?.(caller.workspaceId) ?? false,
   };
+  const isCostLimited = limitsCost(limits) && options.pay !== 'mine';
+  const policy = { ...limits, isCostLimited };
   const placeOf = (ofKeys: string) => {
     if (policy.isPrepaid) return 'in prepaid workspaces';
     return isBudgeted ? 'within a hard budget' : ofKeys;
   };
-  const isCostLimited = limitsCost(policy) && options.pay !== 'mine';
   if (isCostLimited || (policy.caps.models?.length ?? 0) > 0) {
     const isSet = (name: string) => body[name] !== undefined && body[name] !== null;
     const chosen = routingMembers.find(isSet) ?? modelOfTool(inference);
@@ -92,9 +95,9 @@ export function enforceKeyPolicy(
   }
   if (!isCostLimited) return policy;
   const where = placeOf('for keys with a price or spending limit');
-  const { service_tier: tier } = body;
-  if (tier !== undefined && tier !== null && !standardTiers.has(String(tier))) {
-    throw invalid('service_tier', `Only standard service tiers are allowed ${where}.`);
+  const requested = requestedTier(inference);
+  if (requested && !standardTiers.has(requested.tier)) {
+    throw invalid(requested.param, `Only standard service tiers are allowed ${where}.`);
   }
   const fee = uncountedFee(inference);
   if (fee) {
@@ -104,7 +107,7 @@ export function enforceKeyPolicy(
   return policy;
 }
 
-function limitsCost({ caps, isPrepaid }: EnforcedPolicy): boolean {
+function limitsCost({ caps, isPrepaid }: Pick<EnforcedPolicy, 'caps' | 'isPrepaid'>): boolean {
   const { input = null, output = null } = caps.maxPrice ?? {};
   return isPrepaid || caps.isSpendCapped === true || input !== null || output !== null;
 }

@@ -51,6 +51,8 @@ export interface MeterOptions extends HeldCallOptions {
   outputTokensMax: number;
   /** Whether the budget, and not the caller or the model, sets `outputTokensMax`. */
   isCapped?: boolean;
+  /** Whether what the call costs the caller is limited: a tier without a known price then costs as much as the standard one. */
+  isCostLimited?: boolean;
 }
 
 export interface SettleReason {
@@ -274,18 +276,18 @@ export class Meter {
     const prices = this.#prices(offer);
     if (!prices) return null;
     const priced = costOf(prices, tokens, marginPpm);
-    // The hold did not know of the tier.
+    // The hold knows of the tiers that a request asks for, not of those that an account gets unasked.
     return tier === undefined
       ? priced
       : costStated(this.#boundedByHold(priced.provider, marginPpm), marginPpm);
   }
 
-  /** The prices of the tier that the answer names. */
+  /** The prices of the tier that the answer names; null if they are not known. */
   #prices(offer: Offer): Prices | null {
     const { tier } = this.#billed;
-    return tier === undefined || offer.prices === null
-      ? offer.prices
-      : pricesOfTier(offer.prices, tier, offer);
+    const { prices } = offer;
+    if (tier === undefined || prices === null) return prices;
+    return pricesOfTier(prices, tier, offer) ?? (this.#options.isCostLimited ? prices : null);
   }
 
   /** A provider may state any cost; a hold is what the caller agreed to. There is none on an own key or without a price. */

@@ -6,7 +6,7 @@ import { isMaker, isReseller } from './model-index.ts';
 import { snapshotTime } from './model-names.ts';
 import { traitsOf } from './model-traits.ts';
 import type { Offer, ProviderDescription } from './offer.ts';
-import type { PricedModel, PriceLibrary } from './price-library.ts';
+import type { PriceLibrary } from './price-library.ts';
 
 /** The price library's names of makers, by the family name in ids, where they differ. */
 const sourceOfFamily: Readonly<Record<string, string>> = {
@@ -25,16 +25,18 @@ export function buildOffer(
   const { id, providerModel } = model;
   const details = ownValue(provider.details, providerModel);
   const { family, name } = familyAndName(provider, model);
-  const find = (source: string, listedAs: string) => library.find(source, listedAs, now);
-  const listed = findListed(provider, { family, name, providerModel }, { find, sourceOf: library.sourceOf });
+  const list = listOf(provider, { family, name, providerModel }, library);
+  const listed = list && library.find(list.source, list.listedAs, now);
   const traits = traitsOf(family, name);
-  const settled = settledPrices(provider, providerModel) ?? details?.prices;
+  const set = settledPrices(provider, providerModel);
+  const settled = set ?? details?.prices;
   const offer: Offer = {
     model: id,
     provider: provider.name,
     kind: provider.kind,
     providerModel,
     prices: settled ?? listed?.prices ?? null,
+    ...(set === undefined && list && { priceSource: list.source }),
     contextLength: details?.contextLength ?? listed?.contextLength ?? traits.contextLength,
     outputTokensMax: details?.outputTokensMax ?? traits.outputTokensMax,
     createdAt: details?.createdAt ?? snapshotTime(providerModel) ?? listed?.createdAt ?? null,
@@ -67,26 +69,27 @@ function familyAndName(
   return { family: providerModel.slice(0, slash), name: providerModel.slice(slash + 1) };
 }
 
-function findListed(
+/** The price list that applies to a model: the library's name for it, and the model's name there. */
+function listOf(
   { kind, baseUrl }: ProviderDescription,
   { family, name, providerModel }: { family: string; name: string; providerModel: string },
-  library: Pick<PriceLibrary, 'sourceOf'> & {
-    find: (source: string, name: string) => PricedModel | undefined;
-  },
-): PricedModel | undefined {
+  library: Pick<PriceLibrary, 'sourceOf'>,
+): { source: string; listedAs: string } | undefined {
   switch (kind) {
     case 'simulator':
     case 'local':
       return undefined;
     case 'compatible': {
       const source = baseUrl === undefined ? undefined : library.sourceOf(baseUrl);
-      return source === undefined ? undefined : library.find(source, providerModel);
+      return source === undefined ? undefined : { source, listedAs: providerModel };
     }
     default: {
       const { priceSource } = providerFacts[kind];
-      if (priceSource !== undefined) return library.find(priceSource, providerModel);
+      if (priceSource !== undefined) return { source: priceSource, listedAs: providerModel };
       // Vercel's gateway charges the makers' list prices.
-      return family === '' ? undefined : library.find(ownValue(sourceOfFamily, family) ?? family, name);
+      return family === ''
+        ? undefined
+        : { source: ownValue(sourceOfFamily, family) ?? family, listedAs: name };
     }
   }
 }

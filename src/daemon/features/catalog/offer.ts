@@ -52,6 +52,8 @@ export interface Offer {
   providerModel: string;
   /** Null if unknown. */
   prices: Prices | null;
+  /** The price library's name of the list that they are from; undefined if the operator has set them. */
+  priceSource?: string | undefined;
   /** In tokens; null if unknown. */
   contextLength: number | null;
   outputTokensMax: number | null;

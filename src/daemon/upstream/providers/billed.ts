@@ -9,17 +9,44 @@ const ticksPerNano = 10;
 const usdMax = 100_000;
 
 /**
- * What a provider says of the cost of an answer: the service tier, and in its usage dollars in `cost` (OpenRouter), `cost.total_cost`
+ * What a provider says of the cost of an answer: the service tier, beside its usage or in it, and in its usage dollars in `cost` (OpenRouter), `cost.total_cost`
  * (Perplexity), `estimated_cost` (DeepInfra), `cost_usd` (a gateway like this) or `cost_in_usd_ticks` (xAI). Source: their API
  * references.
  */
-export function billedIn(usage: Json | undefined, tier?: unknown): { billed?: Billed } {
+export function billedIn(usage: Json | undefined, stated?: unknown): { billed?: Billed } {
   const cost = usage && statedCost(usage);
-  if (cost === undefined && (typeof tier !== 'string' || standardTiers.has(tier))) return {};
-  return { billed: { ...(cost !== undefined && { cost }), ...(typeof tier === 'string' && { tier }) } };
+  const tier = tierOf(stated) ?? (usage && tierIn(usage));
+  if (cost === undefined && tier === undefined) return {};
+  return { billed: { ...(cost !== undefined && { cost }), ...(tier !== undefined && { tier }) } };
 }
 
-const standardTiers = new Set(['default', 'standard', 'auto', 'on_demand']);
+/**
+ * The tier in a usage: Anthropic's `speed` and `service_tier`, Gemini's `serviceTier`, and Vertex's `trafficType`, which its
+ * endpoint in OpenAI's format has in `extra_properties`. Source: their API references; vercel/ai#15488, QuantumNous/new-api#3283.
+ */
+function tierIn(usage: Json): string | undefined {
+  const { google } = isObject(usage.extra_properties) ? usage.extra_properties : {};
+  const ofGoogle = isObject(google) ? google.traffic_type : undefined;
+  const names = [usage.speed, usage.service_tier, usage.serviceTier];
+  for (const name of [...names, usage.trafficType, usage.traffic_type, ofGoogle]) {
+    const tier = tierOf(name);
+    if (tier !== undefined) return tier;
+  }
+  return undefined;
+}
+
+const standardTiers = new Set(['default', 'standard', 'auto', 'on_demand', 'unspecified']);
+const tierCharactersMax = 64;
+
+/** The name that a tier has in all formats; undefined for the standard one: `ON_DEMAND_FLEX` is `flex`. */
+function tierOf(name: unknown): string | undefined {
+  if (typeof name !== 'string' || name === '') return undefined;
+  const tier = name
+    .slice(0, tierCharactersMax)
+    .toLowerCase()
+    .replace(/^(service_tier|traffic_type|on_demand)_/, '');
+  return standardTiers.has(tier) ? undefined : tier;
+}
 
 function statedCost(usage: Json): NanoUsd | undefined {
   const { cost, estimated_cost, cost_usd, cost_in_usd_ticks: ticks } = usage;

@@ -31,7 +31,28 @@ test.each([
   expect(billedIn(usage)).toEqual({});
 });
 
-test('a tier, unless it is the standard one', () => {
-  expect(billedIn({}, 'flex')).toEqual({ billed: { tier: 'flex' } });
-  for (const tier of ['default', 'standard', 'auto', null, undefined]) expect(billedIn({}, tier)).toEqual({});
+test.each([
+  ['beside the usage', {}, 'flex', 'flex'],
+  ['of Anthropic', { service_tier: 'batch', speed: 'standard' }, undefined, 'batch'],
+  ['of Anthropic, in fast mode', { service_tier: 'priority', speed: 'fast' }, undefined, 'fast'],
+  ['of Gemini', { serviceTier: 'priority' }, undefined, 'priority'],
+  ['of Gemini, by its constant', { serviceTier: 'SERVICE_TIER_FLEX' }, undefined, 'flex'],
+  ['of Vertex', { trafficType: 'ON_DEMAND_PRIORITY' }, undefined, 'priority'],
+  ['of Vertex', { trafficType: 'PROVISIONED_THROUGHPUT' }, undefined, 'provisioned_throughput'],
+  [
+    'of Vertex, in the chat format',
+    { extra_properties: { google: { traffic_type: 'ON_DEMAND_FLEX' } } },
+    undefined,
+    'flex',
+  ],
+])('a tier %s', (_case, usage, stated, tier) => {
+  expect(billedIn(usage, stated)).toEqual({ billed: { tier } });
 });
+
+test.each(['default', 'standard', 'auto', 'ON_DEMAND', 'SERVICE_TIER_UNSPECIFIED', '', null, undefined])(
+  'the standard tier: %j',
+  (tier) => {
+    expect(billedIn({}, tier)).toEqual({});
+    expect(billedIn({ service_tier: tier, trafficType: tier, speed: tier })).toEqual({});
+  },
+);

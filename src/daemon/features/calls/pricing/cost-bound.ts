@@ -13,7 +13,8 @@ import type { Offer } from '../../catalog/index.ts';
 import type { Route } from '../../routing/index.ts';
 import { type ContentPart, type EmbeddingInput, type Inference, partsOf } from '../../upstreams/neutral.ts';
 import { asksForLongCache } from './long-cache.ts';
-import { countedTools, readsBeyondRequest, unparsedInputBytes } from './provider-extras.ts';
+import { countedTools, readsBeyondRequest, requestedTier, unparsedInputBytes } from './provider-extras.ts';
+import { dearestPrices } from './service-tiers.ts';
 
 /** An image of eight tiles on the most expensive tiled model: 2,833 tokens, and 5,667 per tile. */
 const imageTokensMax = 48_169;
@@ -144,10 +145,16 @@ export function costBound(
     if (!prices || route.ownKey) continue;
     const input = inputBoundOn(route.offer, inference, bound.inputTokens);
     const tokens = { ...largestInput(inference, input), output: outputBoundOn(route, inference) };
-    const tiers = applicablePriceTiers(prices, inference, input);
+    const tiers = applicablePriceTiers(dearestOf(prices, route.offer, inference), inference, input);
     most = Math.max(most, ...tiers.map((tier) => costOf(tier, tokens, bound.marginPpm).total));
   }
   return most;
+}
+
+/** The prices of the dearest service tier that may serve the call. */
+export function dearestOf(prices: Prices, offer: Offer, inference: Inference): Prices {
+  const requested = requestedTier(inference);
+  return requested ? dearestPrices(prices, offer, requested.tier) : prices;
 }
 
 /** The largest input, and the most uses of the provider's tools. */

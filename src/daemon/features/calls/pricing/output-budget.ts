@@ -5,6 +5,7 @@ import {
   applicablePriceTiers,
   choicesOf,
   costBound,
+  dearestOf,
   inputBoundOn,
   largestInput,
   outputTokensBound,
@@ -108,7 +109,8 @@ function affordableOn(
   if (!offer.prices || ownKey) return Number.POSITIVE_INFINITY;
   const input = inputBoundOn(offer, inference, inputTokens);
   const spent = largestInput(inference, input);
-  const tokens = applicablePriceTiers(offer.prices, inference, input).map((prices) =>
+  const dearest = dearestOf(offer.prices, offer, inference);
+  const tokens = applicablePriceTiers(dearest, inference, input).map((prices) =>
     outputTokensPaidBy(affordable, prices, spent, marginPpm),
   );
   return Math.floor(Math.min(...tokens) / choicesOf(inference));

@@ -161,6 +161,20 @@ function toolList(tools: unknown, param: string): AddedTool[] {
   });
 }
 
+/** The member of a request that chooses a service tier, and the tier. */
+export interface RequestedTier {
+  param: 'service_tier' | 'speed';
+  tier: string;
+}
+
+/** The service tier that a request asks for. Fast mode, which is Anthropic's, is one. */
+export function requestedTier({ body }: Pick<Inference, 'body'>): RequestedTier | undefined {
+  const { service_tier: tier, speed } = body;
+  if (speed !== undefined && speed !== null && speed !== 'standard')
+    return { param: 'speed', tier: String(speed) };
+  return tier === undefined || tier === null ? undefined : { param: 'service_tier', tier: String(tier) };
+}
+
 /** Tools without a fee beyond their tokens: executed by the caller, or by a server of the caller. */
 const toolsWithoutFee = new Set([...callerTools, 'function', 'mcp']);
 /** Tools of the Responses format with a listed fee, whose uses the answer reports. */
@@ -179,10 +193,7 @@ export function uncountedFee({
   if (wire === 'chat' && isObject(body.web_search_options)) {
     return { param: 'web_search_options', what: 'A web search' };
   }
-  if (wire === 'messages') {
-    if (body.speed === 'fast') return { param: 'speed', what: 'Fast mode' };
-    if (body.inference_geo) return { param: 'inference_geo', what: 'A region' };
-  }
+  if (wire === 'messages' && body.inference_geo) return { param: 'inference_geo', what: 'A region' };
   for (const tool of tools) {
     if (tool.type !== 'opaque' || hasKnownFee(tool.json, wire)) continue;
     return { param: tool.param ?? 'tools', what: `The tool ${quoted(String(tool.json.type))}` };

@@ -348,7 +348,7 @@ export class MessagesDialect implements Dialect {
     // Otherwise only the count at the start is known, which is not the answer's.
     if (countOf(usage.output_tokens) === undefined) return;
     const tokens = reportedTokens(this.#usage);
-    if (tokens) events.push({ type: 'usage', tokens, ...billedIn(usage) });
+    if (tokens) events.push({ type: 'usage', tokens, ...billedIn(this.#usage) });
   }
 
   #close(events: InferenceEvent[]): void {

@@ -5,6 +5,7 @@ import { UpstreamFailure } from '../../../features/upstreams/upstream.ts';
 import type { Decoder } from '../../adapter.ts';
 import { areCounts, countOf, type Json, listOf, objectOf, parseObject, textOf } from '../../json.ts';
 import { type Dialect, SseJsonDecoder } from '../../sse-decoder.ts';
+import { billedIn } from '../billed.ts';
 import { argumentsIn, unreadableArguments } from '../call-arguments.ts';
 import { CallIds } from '../call-ids.ts';
 import { type Ended, endedWith } from '../finish-reasons.ts';
@@ -196,7 +197,8 @@ class GenerateDialect implements Dialect {
     if (!areCounts(usage.promptTokenCount, usage.candidatesTokenCount)) return;
     // Earlier events may omit the output count, which does not mean 0.
     const isComplete = usage.candidatesTokenCount !== undefined || this.#finishReason !== undefined;
-    if (isComplete || this.#isBlocked) events.push({ type: 'usage', tokens: tokensOf(usage) });
+    if (isComplete || this.#isBlocked)
+      events.push({ type: 'usage', tokens: tokensOf(usage), ...billedIn(usage) });
     else if (events.length > 0) events.push({ type: 'prompt-counted', tokens: promptOf(usage) });
   }
 }

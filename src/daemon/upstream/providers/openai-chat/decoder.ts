@@ -30,6 +30,8 @@ export class ChatDialect implements Dialect {
   #message = -1;
   #reasoning: { index: number; collector: ReasoningCollector } | undefined;
   #tokens: Tokens | undefined;
+  /** The service tier, which not every server repeats with the usage. */
+  #tier: unknown;
   readonly #text = new SentText();
   readonly #thoughts = new SentText();
   /** Whether the text so far is blank. */
@@ -96,7 +98,8 @@ export class ChatDialect implements Dialect {
       }
     }
     const usage = chatUsageIn(json);
-    if (usage !== undefined) this.#takeUsage(usage, json.service_tier, batch.events);
+    this.#tier = json.service_tier ?? this.#tier;
+    if (usage !== undefined) this.#takeUsage(usage, batch.events);
     if (!Array.isArray(choices)) {
       // Clients validate each line: anything that is not a chunk is dropped, and usage alone is made into one.
       if (usage === undefined) return;
@@ -108,11 +111,11 @@ export class ChatDialect implements Dialect {
     batch.frames.push({ raw: isChanged ? JSON.stringify(json) : raw, json });
   }
 
-  #takeUsage(usage: Json, tier: unknown, events: InferenceEvent[]): void {
+  #takeUsage(usage: Json, events: InferenceEvent[]): void {
     const reported = chatTokens(usage);
     if (reported === undefined) return;
     this.#tokens = laterTokens(this.#tokens, reported);
-    events.push({ type: 'usage', tokens: this.#tokens, ...billedIn(usage, tier) });
+    events.push({ type: 'usage', tokens: this.#tokens, ...billedIn(usage, this.#tier) });
   }
 
   #failOnVendorError(json: Json): void {
