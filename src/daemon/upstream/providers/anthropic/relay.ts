@@ -90,6 +90,8 @@ function relayedMessages(messages: unknown, receiver: Receiver): unknown {
       if (isThought(block)) return relayedThought(block, thoughts.next().value, receiver);
       return [relayedImages(relayedCall(block, ids, toolUseIds))];
     });
+    // The API refuses messages that end in thoughts, as an answer does that was cut off while thinking.
+    while (isAnswer && isThought(objectOf(blocks.at(-1)))) blocks.pop();
     if (
       content.length > 0 &&
       blocks.length === content.length &&
@@ -97,7 +99,6 @@ function relayedMessages(messages: unknown, receiver: Receiver): unknown {
     )
       return [message];
     isChanged = true;
-    while (message.role === 'assistant' && isThought(objectOf(blocks.at(-1)))) blocks.pop();
     // The API joins messages of one role, so a message without content can be left out.
     return blocks.length === 0 ? [] : [{ ...message, content: blocks }];
   });

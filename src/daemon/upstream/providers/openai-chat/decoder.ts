@@ -15,6 +15,7 @@ import {
   type ReasoningPayload,
   type ReasoningPiece,
   reasoningOf,
+  signedIn,
 } from './reasoning.ts';
 import { ToolCalls, withFunction } from './tool-calls.ts';
 import { chatTokens, chatUsageIn, laterTokens } from './usage.ts';
@@ -66,7 +67,7 @@ export class ChatDialect implements Dialect {
     this.#calls = new ToolCalls({
       provider,
       nextItem: () => this.#nextItem(),
-      sign: (callId, extra, events) => this.#sign({ calls: { [callId]: extra } }, events),
+      sign: (callId, members, events) => this.#sign({ calls: { [callId]: members } }, events),
     });
   }
 
@@ -303,6 +304,11 @@ export class ChatDialect implements Dialect {
       ? { text: flat.thinking, field: 'thinking', details: [] }
       : reasoningOf(delta);
     if (piece !== undefined) this.#takeReasoning(piece, events);
+    const signed = signedIn(delta);
+    if (signed !== undefined) {
+      this.#endReasoning(events);
+      this.#sign({ message: signed }, events);
+    }
     const { refusal } = delta;
     let { content } = delta;
     if (typeof content === 'string' && content !== '') {
@@ -395,7 +401,7 @@ export class ChatDialect implements Dialect {
     events.push({ type: 'item-done', index, origin });
   }
 
-  /** What the provider wants to see again with its calls is kept in a reasoning item, which every format can carry. */
+  /** What the provider wants to see again with its calls or its text is kept in a reasoning item, which every format can carry. */
   #sign(payload: ReasoningPayload, events: InferenceEvent[]): void {
     const index = this.#nextItem();
     const origin = { provider: this.#provider, model: this.#model, payload };

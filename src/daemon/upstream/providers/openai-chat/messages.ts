@@ -50,8 +50,8 @@ class MessageWriter {
   #assistant: Assistant | undefined;
   /** Images of tool outputs, sent after all tool messages: those can only contain text and must be consecutive. */
   #toolImages: Json[] = [];
-  /** The `extra_content` of calls that follow, with our id of each. */
-  #extras: [callId: string, extra: unknown][] = [];
+  /** The members of calls that follow in which they are signed, with our id of each. */
+  #extras: [callId: string, members: unknown][] = [];
 
   constructor(receiver: Receiver) {
     this.#receiver = receiver;
@@ -101,7 +101,7 @@ class MessageWriter {
       id: this.#callId(item.callId),
       type: 'function',
       function: { name: item.name, arguments: item.arguments },
-      ...(extra !== undefined && { extra_content: extra }),
+      ...(isObject(extra) && extra),
     });
   }
 
@@ -121,7 +121,9 @@ class MessageWriter {
     const { payload } = item.origin;
     const turn = this.#currentTurn();
     if (quirks.replaysReasoning) replayReasoning(turn, payload);
-    if (isObject(payload) && isObject(payload.calls)) this.#extras.push(...Object.entries(payload.calls));
+    if (!isObject(payload)) return;
+    if (isObject(payload.message)) Object.assign(turn, payload.message);
+    if (isObject(payload.calls)) this.#extras.push(...Object.entries(payload.calls));
   }
 
   /** A client may have renamed a call, which then is the next one. */
@@ -135,7 +137,7 @@ class MessageWriter {
   #addLateExtras(calls: readonly Json[]): void {
     for (const [id, extra] of this.#extras.splice(0)) {
       const call = calls.find((each) => each.id === this.#callId(id));
-      if (call) call.extra_content ??= extra;
+      if (call && isObject(extra)) Object.assign(call, extra);
     }
   }
 

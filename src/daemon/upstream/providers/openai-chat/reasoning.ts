@@ -1,17 +1,20 @@
-import { isObject, type Json } from '../../json.ts';
+import { isObject, type Json, objectsOf } from '../../json.ts';
 
 /**
  * The reasoning to send back to a provider, in the field in which it was received: `reasoning_content` (DeepSeek,
- * llama.cpp), `reasoning` (Groq, vLLM, Ollama), `reasoning_details` (OpenRouter, Vercel) or `thinking` (Mistral, as a
- * part of the content). Source: these providers' API references.
+ * llama.cpp), `reasoning` (Groq, vLLM, Ollama), `reasoning_details` (OpenRouter, Vercel), `thinking_blocks` (LiteLLM, of Claude)
+ * or `thinking` (Mistral, as a part of the content). Source: these providers' API references.
  */
 export interface ReasoningPayload {
   reasoning_content?: string;
   reasoning?: string;
   reasoning_details?: Json[];
+  thinking_blocks?: Json[];
   thinking?: string;
-  /** The `extra_content` of calls, by our id: Gemini's API refuses a call without its signature. */
+  /** The members of calls with signatures, by our id: Gemini's API refuses a call without its signature. */
   calls?: Record<string, Json>;
+  /** Those of the message. */
+  message?: Json;
 }
 
 /** The reasoning in one delta or message. */
@@ -19,14 +22,27 @@ export interface ReasoningPiece {
   text: string;
   field: 'reasoning_content' | 'reasoning' | 'thinking' | undefined;
   details: Json[];
+  blocks?: Json[];
 }
 
 /** Reads the reasoning in a delta or message; undefined if there is none. */
 export function reasoningOf(delta: Json): ReasoningPiece | undefined {
-  const { reasoning_content, reasoning, reasoning_details } = delta;
+  const { reasoning_content, reasoning, reasoning_details, thinking_blocks } = delta;
   // Most deltas are text.
-  if (!reasoning_content && !reasoning && !reasoning_details) return undefined;
-  const details = Array.isArray(reasoning_details) ? reasoning_details.filter(isObject) : [];
+  if (!reasoning_content && !reasoning && !reasoning_details && !thinking_blocks) return undefined;
+  const piece = readReasoning(delta);
+  const blocks = objectsOf(thinking_blocks);
+  if (blocks.length === 0) return piece;
+  // Without another field, the blocks are all there is of the text.
+  return { ...(piece ?? { text: blocks.map(blockText).join(''), field: undefined, details: [] }), blocks };
+}
+
+function readReasoning({
+  reasoning_content,
+  reasoning,
+  reasoning_details,
+}: Json): ReasoningPiece | undefined {
+  const details = objectsOf(reasoning_details);
   if (typeof reasoning_content === 'string' && reasoning_content !== '') {
     return { text: reasoning_content, field: 'reasoning_content', details };
   }
@@ -34,6 +50,10 @@ export function reasoningOf(delta: Json): ReasoningPiece | undefined {
     return { text: reasoning, field: 'reasoning', details };
   if (details.length > 0) return { text: details.map(detailText).join(''), field: undefined, details };
   return undefined;
+}
+
+function blockText({ thinking }: Json): string {
+  return typeof thinking === 'string' ? thinking : '';
 }
 
 function detailText({ text, summary }: Json): string {
@@ -45,19 +65,57 @@ function detailText({ text, summary }: Json): string {
 export class ReasoningCollector {
   #payload: ReasoningPayload = {};
 
-  add({ text, field, details }: ReasoningPiece): void {
+  add({ text, field, details, blocks = [] }: ReasoningPiece): void {
     if (field !== undefined) this.#payload[field] = (this.#payload[field] ?? '') + text;
     if (details.length > 0) {
       this.#payload.reasoning_details ??= [];
       for (const detail of details) addDetail(this.#payload.reasoning_details, detail);
     }
+    if (blocks.length > 0) {
+      this.#payload.thinking_blocks ??= [];
+      for (const block of blocks) addBlock(this.#payload.thinking_blocks, block);
+    }
   }
 
   /** The details include everything in the plain text. */
   payload(): ReasoningPayload {
-    const { reasoning_details } = this.#payload;
-    return reasoning_details === undefined ? this.#payload : { reasoning_details };
+    const { reasoning_details, thinking_blocks } = this.#payload;
+    if (reasoning_details === undefined) return this.#payload;
+    return thinking_blocks === undefined ? { reasoning_details } : { reasoning_details, thinking_blocks };
   }
+}
+
+/** A block comes in pieces, of which the last one has its signature. */
+function addBlock(blocks: Json[], block: Json): void {
+  const last = blocks.at(-1);
+  if (last === undefined || last.type !== 'thinking' || block.type !== 'thinking' || last.signature) {
+    blocks.push({ ...block });
+    return;
+  }
+  last.thinking = blockText(last) + blockText(block);
+  if (block.signature) last.signature = block.signature;
+}
+
+const signedMembers = ['extra_content', 'provider_specific_fields'] as const;
+
+/**
+ * The members of a call, or of a message, in which its provider signs it: `extra_content` of Google, `provider_specific_fields`
+ * of LiteLLM. Undefined if there is no signature. Source: Google's page "Thought signatures"; BerriAI/litellm#16895.
+ */
+export function signedIn(value: Json): Json | undefined {
+  let signed: Json | undefined;
+  for (const name of signedMembers) {
+    const member = value[name];
+    if (isObject(member) && hasSignature(member)) signed = { ...signed, [name]: member };
+  }
+  return signed;
+}
+
+function hasSignature(member: Json): boolean {
+  const { thought_signature: one, thought_signatures: several } = member;
+  return (
+    Boolean(one ?? several) || Object.values(member).some((inner) => isObject(inner) && hasSignature(inner))
+  );
 }
 
 /** Pieces of one text are consecutive, and the last one has its signature. Encrypted pieces are whole. */
@@ -84,13 +142,15 @@ function addDetail(details: Json[], detail: Json): void {
 /** Adds a payload to the assistant message of its turn; `thinking` is moved into the content later. */
 export function replayReasoning(message: Json, payload: unknown): void {
   if (!isObject(payload)) return;
-  const { reasoning_content, reasoning, reasoning_details, thinking } = payload;
+  const { reasoning_content, reasoning, reasoning_details, thinking_blocks, thinking } = payload;
   if (typeof reasoning_content === 'string') append(message, 'reasoning_content', reasoning_content);
   if (typeof reasoning === 'string') append(message, 'reasoning', reasoning);
   if (Array.isArray(reasoning_details)) {
     const previous = Array.isArray(message.reasoning_details) ? message.reasoning_details : [];
     message.reasoning_details = [...previous, ...reasoning_details];
   }
+  if (Array.isArray(thinking_blocks))
+    message.thinking_blocks = [...objectsOf(message.thinking_blocks), ...thinking_blocks];
   if (typeof thinking === 'string') {
     const previous = Array.isArray(message.thinking) ? message.thinking : [];
     message.thinking = [...previous, { type: 'thinking', thinking: [{ type: 'text', text: thinking }] }];

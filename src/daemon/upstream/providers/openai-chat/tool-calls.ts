@@ -3,6 +3,7 @@ import { isObject, type Json } from '../../json.ts';
 import { argumentsIn, StreamedArguments, unreadableArguments } from '../call-arguments.ts';
 import { CallIds, newCallId, withoutRepeated } from '../call-ids.ts';
 import { unnamedCall } from '../provider-failures.ts';
+import { signedIn } from './reasoning.ts';
 
 interface CallState {
   /** Its position among the calls, from 0: the correct `index`. -1 until the name is known. */
@@ -39,7 +40,7 @@ interface ToolCallsOptions {
   provider: string;
   nextItem: () => number;
   /** Called before a call starts whose provider wants to see these members again, or when they come later. */
-  sign: (callId: string, extra: Json, events: InferenceEvent[]) => void;
+  sign: (callId: string, members: Json, events: InferenceEvent[]) => void;
 }
 
 /**
@@ -88,7 +89,7 @@ export class ToolCalls {
     call.name ||= said.name;
     const delta = call.arguments.add(said.text);
     if (call.item >= 0) {
-      if (isObject(piece.extra_content)) this.#options.sign(call.callId, piece.extra_content, events);
+      this.#sign(call, piece, events);
       if (delta !== '') events.push({ type: 'arguments', index: call.item, delta });
       return repairPiece(piece, call, reported.arguments === undefined ? undefined : delta);
     }
@@ -161,14 +162,19 @@ export class ToolCalls {
     return this.#calls.flatMap((call) => (call.item < 0 ? [] : [call.item]));
   }
 
-  #start(call: CallState, { extra_content: extra }: Json, events: InferenceEvent[]): void {
+  #start(call: CallState, piece: Json, events: InferenceEvent[]): void {
     call.id ||= newCallId();
     call.callId = this.#ids.unique(call.id);
     call.ordinal = this.#started++;
-    if (isObject(extra)) this.#options.sign(call.callId, extra, events);
+    this.#sign(call, piece, events);
     call.item = this.#options.nextItem();
     const { item: index, callId, name } = call;
     events.push({ type: 'item-started', index, item: { kind: 'function_call', callId, name } });
+  }
+
+  #sign({ callId }: CallState, piece: Json, events: InferenceEvent[]): void {
+    const signed = signedIn(piece);
+    if (signed) this.#options.sign(callId, signed, events);
   }
 
   #callOf(said: Said): CallState {
