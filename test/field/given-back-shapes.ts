@@ -200,6 +200,20 @@ const ofChat: Omit<GivenBack, 'wire'>[] = [
     clients: own,
     again: ['*** Begin'],
   },
+  {
+    name: 'calls of the functions that stand for shells and patches',
+    cite: 'router-for-me/CLIProxyAPI#4812',
+    answer: {
+      content: null,
+      tool_calls: [
+        chatCall('call_1', {}, '{"commands":["ls"]}', 'shell'),
+        chatCall('call_2', {}, '{"command":["ls"]}', 'local_shell'),
+        chatCall('call_3', {}, '{"type":"delete_file","path":"a.txt"}', 'apply_patch'),
+      ],
+    },
+    clients: own,
+    again: ['"name":"shell"', '"name":"local_shell"', '"name":"apply_patch"', 'commands', 'delete_file'],
+  },
 ];
 
 const ofResponses: Omit<GivenBack, 'wire'>[] = [
@@ -398,6 +412,17 @@ const ofMessages: Omit<GivenBack, 'wire'>[] = [
     answer: [thought('SIG_9'), use('toolu_1', { input: '*** Begin' }, 'patch')],
     clients: ['responses', 'chat'],
     again: ['SIG_9', '*** Begin'],
+  },
+  {
+    name: 'calls of the functions that stand for shells and patches',
+    answer: [
+      thought('SIG_10'),
+      use('toolu_1', { commands: ['ls'] }, 'shell'),
+      use('toolu_2', { command: ['ls'] }, 'local_shell'),
+      use('toolu_3', { type: 'delete_file', path: 'a.txt' }, 'apply_patch'),
+    ],
+    clients: own,
+    again: ['SIG_10', '"name":"shell"', '"name":"local_shell"', '"name":"apply_patch"', 'delete_file'],
   },
   {
     name: 'a compaction',

@@ -107,8 +107,8 @@ export function droppedMembers(
   // Without any tool that can be sent, nothing forces a call.
   if (inference.toolChoice?.mode === 'required' && inference.tools.every(({ type }) => type === 'opaque'))
     dropped.push({ param: 'tool_choice' });
-  for (const { type, ...tool } of inference.tools) {
-    if (type === 'opaque' && 'json' in tool) dropped.push(typed(tool.param ?? 'tools', tool.json));
+  for (const tool of inference.tools) {
+    if (tool.type === 'opaque') dropped.push(typed(tool.param ?? 'tools', tool.json));
   }
   for (const item of inference.items) {
     if (item.type === 'opaque' && !sends(item)) dropped.push(typed(item.param ?? 'input', item.json));
@@ -140,6 +140,10 @@ function isLeftOut(wire: CallFormat, name: string, value: unknown, sent: Sent): 
 const sealedReasoning = 'reasoning.encrypted_content';
 const logprobs = 'message.output_text.logprobs';
 
+const translatedTools = new Set([
+  ...['function', 'custom', 'namespace', 'shell', 'local_shell', 'apply_patch'],
+]);
+
 /** Members of the members of a Responses body. */
 function nestedMembers({ text, reasoning, include, tool_choice: choice }: Json, sent: Sent): string[] {
   const left: string[] = [];
@@ -158,7 +162,7 @@ function nestedMembers({ text, reasoning, include, tool_choice: choice }: Json, 
   }
   const allowed = isObject(choice) && choice.type === 'allowed_tools' ? objectsOf(choice.tools) : [];
   for (const [index, { type }] of allowed.entries()) {
-    if (!['function', 'custom', 'namespace'].includes(String(type))) left.push(`tool_choice.tools[${index}]`);
+    if (!translatedTools.has(String(type))) left.push(`tool_choice.tools[${index}]`);
   }
   return left;
 }

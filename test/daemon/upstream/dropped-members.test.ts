@@ -105,6 +105,15 @@ const samples: Record<Wire, Record<string, Json>> = {
         { type: 'tool_search', execution: 'client', parameters: { type: 'object' } },
       ],
     },
+    'tools: `shell` of the caller, `local_shell`, `apply_patch`': {
+      tools: [
+        { type: 'shell', environment: { type: 'local' } },
+        { type: 'local_shell' },
+        { type: 'apply_patch' },
+      ],
+      tool_choice: { type: 'allowed_tools', mode: 'auto', tools: [{ type: 'shell' }] },
+    },
+    'tools: `computer`, `computer_use_preview`': { tools: [{ type: 'computer' }] },
     'tools: others (`web_search`, …)': { tools: [{ type: 'web_search' }] },
     'tool_choice: modes, functions, custom tools': {
       tools: [{ type: 'custom', name: 'patch' }],
@@ -310,16 +319,26 @@ const samples: Record<Wire, Record<string, Json>> = {
       ],
     },
     'tools: with an `input_schema`': { tools: [{ name: 'weather', input_schema: { type: 'object' } }] },
-    'tools: others (`web_search_…`, `bash_…`)': {
+    'tools: `bash_…`, `text_editor_…`, `memory_…`': {
+      tools: [
+        { type: 'bash_20250124', name: 'bash' },
+        { type: 'text_editor_20250728', name: 'str_replace_based_edit_tool' },
+        { type: 'memory_20250818', name: 'memory' },
+      ],
+    },
+    'tools: `computer_…`': {
+      tools: [{ type: 'computer_20250124', name: 'computer', display_width_px: 1, display_height_px: 1 }],
+    },
+    'tools: others (`web_search_…`)': {
       tools: [{ type: 'web_search_20250305', name: 'web_search' }],
     },
     tool_choice: {
       tools: [{ name: 'weather', input_schema: { type: 'object' } }],
       tool_choice: { type: 'tool', name: 'weather' },
     },
-    'tool_choice: a tool that Anthropic defines, others': {
-      tools: [{ type: 'bash_20250124', name: 'bash' }],
-      tool_choice: { type: 'tool', name: 'bash' },
+    'tool_choice: a tool that Anthropic runs, others': {
+      tools: [{ type: 'web_search_20250305', name: 'web_search' }],
+      tool_choice: { type: 'tool', name: 'web_search' },
     },
     'tool_choice: `disable_parallel_tool_use`': {
       tools: [{ name: 'weather', input_schema: { type: 'object' } }],

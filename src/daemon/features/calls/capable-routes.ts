@@ -9,6 +9,7 @@ import {
   isMcpCall,
   isProviderSealed,
   partsOf,
+  type Tool,
   type Wire,
 } from '../upstreams/neutral.ts';
 import { choicesOf } from './pricing/cost-bound.ts';
@@ -55,7 +56,7 @@ export function speaksFormat({ offer }: Pick<Route, 'offer'>, { wire }: Inferenc
  * answer depends on, or would answer what the format forbids. Undefined if there is none.
  */
 export function untranslatable(inference: Inference): ApiError | undefined {
-  const { body, wire, items, toolChoice } = inference;
+  const { body, wire, items, tools, toolChoice } = inference;
   const only = `Only providers with the ${formatNames[wire]} format`;
   const refused = inference.untranslatable?.(inference);
   if (refused) return refused;
@@ -85,6 +86,14 @@ export function untranslatable(inference: Inference): ApiError | undefined {
   const format = unknownFormat(inference);
   if (format !== undefined)
     return invalid(format, `${only} may answer in this form. Remove it, or choose such a model.`);
+  const tool = tools.find(isCallersOwn);
+  if (tool) {
+    const what = `a tool of the type ${quoted(String(tool.json.type))}`;
+    return invalid(
+      tool.param ?? 'tools',
+      `${only} may understand ${what}. Remove it, or choose such a model.`,
+    );
+  }
   const item = items.find(isIndispensable);
   if (item?.type !== 'opaque') return undefined;
   const { param = 'input', unknown = `${param}.type`, json } = item;
@@ -109,6 +118,11 @@ const formatPaths: Readonly<Record<Wire, readonly string[]>> = {
 
 function allowsNone(choice: NonNullable<Inference['toolChoice']>): boolean {
   return choice.mode === 'allowed' && choice.required && choice.names.length === 0;
+}
+
+/** Whether the caller runs a tool that its format defines and others cannot express: without it, an agent would do nothing. */
+function isCallersOwn(tool: Tool): tool is Extract<Tool, { type: 'opaque' }> {
+  return tool.type === 'opaque' && /^computer(_use_preview|_\d{8})?$/.test(String(tool.json.type));
 }
 
 function isIndispensable(item: InputItem): boolean {

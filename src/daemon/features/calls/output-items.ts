@@ -142,6 +142,8 @@ function growingText(item: OutputItem | undefined): string {
 
 type Started = Extract<InferenceEvent, { type: 'item-started' }>['item'];
 
+const builtinIds = { tool_search: 'tsc', shell: 'sh', local_shell: 'lsh', apply_patch: 'apc' } as const;
+
 function start(item: Started, makeId: MakeId): OutputItem {
   switch (item.kind) {
     case 'message':
@@ -156,16 +158,16 @@ function start(item: Started, makeId: MakeId): OutputItem {
         whole: undefined,
       };
     case 'function_call': {
-      const { kind, callId, name, namespace, custom, search } = item;
+      const { kind, callId, name, namespace, custom, builtin } = item;
       return {
         kind,
-        id: makeId(custom ? 'ctc' : search ? 'tsc' : 'fc'),
+        id: makeId(custom ? 'ctc' : builtin === undefined ? 'fc' : builtinIds[builtin]),
         done: false,
         callId,
         name,
         ...(namespace !== undefined && { namespace }),
         ...(custom && { custom }),
-        ...(search && { search }),
+        ...(builtin !== undefined && { builtin }),
         arguments: '',
         whole: undefined,
       };

@@ -175,12 +175,16 @@ export interface ToolName {
   namespace?: string;
   /** Set for a custom tool, whose input is plain text instead of JSON. */
   custom?: true;
-  /** Set for the search for tools of the Responses format, which the caller runs. */
-  search?: true;
+  /** Set for a tool of the Responses format that the caller runs. */
+  builtin?: BuiltinTool;
 }
 
-/** A tool's name as one text. Names contain no dots. */
-export function toolKey({ name, namespace }: ToolName): string {
+/** Tools that the Responses format defines and the caller runs. */
+export type BuiltinTool = 'tool_search' | 'shell' | 'local_shell' | 'apply_patch';
+
+/** A tool's name as one text. Names contain no dots, so that of a tool of the format starts with one. */
+export function toolKey({ name, namespace, builtin }: ToolName): string {
+  if (builtin !== undefined) return `.${builtin}`;
   return namespace === undefined ? name : `${namespace}.${name}`;
 }
 
@@ -251,7 +255,9 @@ export type Tool =
       strict: boolean | undefined;
       /** Its path in the request. */
       param?: string;
-      search?: true;
+      builtin?: BuiltinTool;
+      /** The tool of the caller's format that it stands for. */
+      json?: Record<string, unknown>;
       isInItem?: true;
     } & CacheMark)
   /** A tool that takes plain text. */

@@ -91,6 +91,12 @@ function isProviderTool(tool: Tool): boolean {
   return tool.type === 'opaque' && !isCallerTool(String(tool.json.type));
 }
 
+/** A tool that a provider with the caller's format gets as it is. */
+function passedTool(tool: Tool): { json: Json; param: string } | undefined {
+  const { json, param = 'tools' } = tool.type === 'custom' ? {} : tool;
+  return json && { json, param };
+}
+
 /** The path of another model in a tool that the provider runs, such as an advisor or pictures; undefined if there is none. */
 export function modelOfTool({ tools, items }: Inference): string | undefined {
   const own = tools.flatMap((tool) =>
@@ -195,8 +201,9 @@ export function uncountedFee({
   }
   if (wire === 'messages' && body.inference_geo) return { param: 'inference_geo', what: 'A region' };
   for (const tool of tools) {
-    if (tool.type !== 'opaque' || hasKnownFee(tool.json, wire)) continue;
-    return { param: tool.param ?? 'tools', what: `The tool ${quoted(String(tool.json.type))}` };
+    const passed = passedTool(tool);
+    if (!passed || hasKnownFee(passed.json, wire)) continue;
+    return { param: passed.param, what: `The tool ${quoted(String(passed.json.type))}` };
   }
   // The hold does not cover the uses of these.
   for (const { tool, param } of addedTools(items)) {

@@ -66,10 +66,6 @@ function newest(tools: readonly Tool[]): Tool[] {
   return [...byName.values()];
 }
 
-const searchKey = Symbol('search');
-
-/** The search for tools is no function of the caller, which may have one with its name. */
 function keyOf(tool: Tool): unknown {
-  if (tool.type === 'opaque') return tool;
-  return tool.type === 'function' && tool.search ? searchKey : toolKey(tool);
+  return tool.type === 'opaque' ? tool : toolKey(tool);
 }

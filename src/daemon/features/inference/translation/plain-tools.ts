@@ -45,7 +45,7 @@ export function withPlainTools(inference: Inference): PlainCall | undefined {
 
 function isSpecial(tool: Tool): boolean {
   if (tool.type !== 'function') return tool.type === 'custom';
-  return tool.namespace !== undefined || tool.search === true;
+  return tool.namespace !== undefined || tool.builtin !== undefined;
 }
 
 function isSpecialItem(item: InputItem): boolean {
@@ -53,7 +53,7 @@ function isSpecialItem(item: InputItem): boolean {
   if (item.type === 'function_call_output') return item.custom === true;
   return (
     item.type === 'function_call' &&
-    (item.custom === true || item.search === true || item.namespace !== undefined)
+    (item.custom === true || item.builtin !== undefined || item.namespace !== undefined)
   );
 }
 
@@ -65,8 +65,6 @@ const callIdCharactersMax = 64;
 
 /** What models of OpenAI call the namespace of tools without one. Instructions of Codex name its tools without it. */
 const defaultNamespace = 'functions';
-/** Not the key of any other tool. */
-const searchKey = '';
 
 /** The names by which a provider knows the tools of a call, and the way back. They depend on the tools only. */
 class PlainNames {
@@ -80,17 +78,17 @@ class PlainNames {
     for (const tool of named) if (!isUnspaced(tool)) this.of(nameOf(tool));
   }
 
-  of({ name, namespace, custom, search }: ToolName): string {
+  of({ name, namespace, custom, builtin }: ToolName): string {
     const tool = {
       name,
       ...(namespace !== undefined && { namespace }),
       ...(custom && { custom }),
-      ...(search && { search }),
+      ...(builtin !== undefined && { builtin }),
     };
-    const key = search ? searchKey : toolKey(tool);
+    const key = toolKey(tool);
     const known = this.#plain.get(key);
     if (known !== undefined) return known;
-    const plain = namespace === undefined && !search ? name : this.#unique(tool, key);
+    const plain = namespace === undefined && builtin === undefined ? name : this.#unique(tool, key);
     this.#plain.set(key, plain);
     if (!this.#original.has(plain)) this.#original.set(plain, tool);
     return plain;
@@ -117,7 +115,7 @@ function namespacePrefix(namespace: string): string {
 }
 
 function isUnspaced(tool: NamedTool): boolean {
-  return tool.namespace === undefined && !(tool.type === 'function' && tool.search);
+  return tool.namespace === undefined && !(tool.type === 'function' && tool.builtin !== undefined);
 }
 
 type NamedTool = Exclude<Tool, { type: 'opaque' }>;
@@ -126,7 +124,7 @@ function nameOf(tool: NamedTool): ToolName {
   const { name, namespace } = tool;
   const named = namespace === undefined ? { name } : { name, namespace };
   if (tool.type === 'custom') return { ...named, custom: true };
-  return tool.search ? { ...named, search: true } : named;
+  return tool.builtin === undefined ? named : { ...named, builtin: tool.builtin };
 }
 
 function plainTool(tool: Tool, names: PlainNames): Tool {
@@ -141,7 +139,7 @@ function plainTool(tool: Tool, names: PlainNames): Tool {
       strict: undefined,
     };
   }
-  const { namespace: _namespace, search: _search, ...plain } = tool;
+  const { namespace: _namespace, builtin: _builtin, json: _json, ...plain } = tool;
   return { ...plain, name };
 }
 
@@ -194,7 +192,7 @@ function plainItem(item: InputItem, names: PlainNames): InputItem {
     return plain;
   }
   if (item.type !== 'function_call') return item;
-  const { namespace, custom, search, ...call } = item;
+  const { namespace, custom, builtin, ...call } = item;
   const plain = { ...call, name: names.of(item) };
   return custom ? { ...plain, arguments: argumentsOf(item.arguments) } : plain;
 }

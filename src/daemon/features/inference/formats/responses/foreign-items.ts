@@ -1,5 +1,5 @@
 import { ifValid, isObject, type Json } from '../../../../../shared/faults/invalid-request.ts';
-import type { ContentPart, InputItem, OtherFormats, Tool } from '../../../upstreams/neutral.ts';
+import type { BuiltinTool, ContentPart, InputItem, OtherFormats, Tool } from '../../../upstreams/neutral.ts';
 import { namespaceDescriptions, parseTools, searchToolName } from './parse.ts';
 
 type ParseParts = (content: unknown) => ContentPart[];
@@ -58,10 +58,11 @@ function callIdOf({ call_id: callId, id }: Json): string | undefined {
   return typeof callId === 'string' ? callId : typeof id === 'string' ? id : undefined;
 }
 
-function callOf(item: Json, name: string, input: unknown): InputItem[] {
+function callOf(item: Json, builtin: BuiltinTool, input: unknown): InputItem[] {
   const callId = callIdOf(item);
   if (callId === undefined) return [];
-  return [{ type: 'function_call', callId, name, arguments: JSON.stringify(isObject(input) ? input : {}) }];
+  const text = JSON.stringify(isObject(input) ? input : {});
+  return [{ type: 'function_call', callId, name: builtin, builtin, arguments: text }];
 }
 
 function outputOf(item: Json, text: string): InputItem[] {
@@ -75,7 +76,7 @@ function searchCall(item: Json): InputItem[] {
   const { call_id: callId, arguments: given } = item;
   if (typeof callId !== 'string') return [];
   const text = typeof given === 'string' ? given : JSON.stringify(given ?? {});
-  return [{ type: 'function_call', callId, name: searchToolName, search: true, arguments: text }];
+  return [{ type: 'function_call', callId, name: searchToolName, builtin: 'tool_search', arguments: text }];
 }
 
 function foundText(tools: readonly Tool[]): string {

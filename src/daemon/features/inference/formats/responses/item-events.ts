@@ -113,8 +113,8 @@ export class ItemEvents {
         );
       }
       case 'arguments':
-        // A search is shown when it is complete.
-        if (isSearch(item)) return '';
+        // The call of a tool of the format is shown when it is complete.
+        if (isBuiltin(item)) return '';
         return this.#delta(`${argumentsEvent(item)}.delta`, item, index, { position: '', text: event.delta });
       case 'annotation':
         return this.#annotation(item, index, event.annotation);
@@ -184,7 +184,7 @@ export class ItemEvents {
 
   #endItem(item: OutputItem, index: number, status: 'completed' | 'incomplete'): string {
     let text = this.#openParts(item, index) + this.#closePart(item, index);
-    if (item.kind === 'function_call' && !item.search) {
+    if (item.kind === 'function_call' && !isBuiltin(item)) {
       const at = { item_id: item.id, output_index: index };
       const members = item.custom
         ? { ...at, input: item.arguments }
@@ -221,8 +221,8 @@ export class ItemEvents {
   }
 }
 
-function isSearch(item: OutputItem): boolean {
-  return item.kind === 'function_call' && item.search === true;
+function isBuiltin(item: OutputItem): boolean {
+  return item.kind === 'function_call' && item.builtin !== undefined;
 }
 
 function argumentsEvent(item: OutputItem): string {

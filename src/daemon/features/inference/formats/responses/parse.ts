@@ -9,6 +9,7 @@ import {
 } from '../../../../../shared/faults/invalid-request.ts';
 import { quoted } from '../../../../../shared/faults/not-found.ts';
 import {
+  type BuiltinTool,
   elsewhereOf,
   type Inference,
   type InputItem,
@@ -19,6 +20,7 @@ import {
   type ToolName,
   toolKey,
 } from '../../../upstreams/neutral.ts';
+import { builtinFunction } from './builtin-tools.ts';
 
 /** Members for the gateway, which keeps the history and generates in the background itself; never sent to a provider. */
 const gatewayMembers = new Set([
@@ -92,15 +94,20 @@ function parseTool(tool: unknown, param: string, namespace: string | undefined):
       if (tool.execution === 'client' && isObject(tool.parameters)) return [parseSearch(tool, param)];
       return [{ type: 'opaque', json: tool, param }];
     default:
-      return [{ type: 'opaque', json: tool, param }];
+      return [builtinTool(tool, param) ?? { type: 'opaque', json: tool, param }];
   }
+}
+
+function builtinTool(tool: Json, param: string): Tool | undefined {
+  const called = builtinFunction(tool);
+  return called && { ...parseFunction(called, param), builtin: tool.type as BuiltinTool, json: tool };
 }
 
 /** The name by which models of other formats know the search for tools. */
 export const searchToolName = 'tool_search';
 
 function parseSearch(tool: Json, param: string): Tool {
-  return { ...parseFunction({ ...tool, name: searchToolName }, param), search: true };
+  return { ...parseFunction({ ...tool, name: searchToolName }, param), builtin: 'tool_search' };
 }
 
 function nonEmpty(value: unknown, param: string): string {
@@ -178,6 +185,16 @@ export function parseToolChoice(choice: unknown, tools: readonly Tool[]): ToolCh
   if (choice.type === 'function' || choice.type === 'custom')
     return { mode: 'function', ...requireTool(namedTool(choice, 'tool_choice'), tools, 'tool_choice.name') };
   if (choice.type === 'allowed_tools') return parseAllowed(choice, tools);
+  const builtin = builtinOf(choice, tools);
+  return builtin && { mode: 'function', ...builtin };
+}
+
+/** The tool of the format that a choice names by its type; undefined if there is none. */
+function builtinOf({ type }: Json, tools: readonly Tool[]): ToolName | undefined {
+  for (const tool of tools) {
+    if (tool.type === 'function' && tool.builtin !== undefined && tool.builtin === type)
+      return { name: tool.name, builtin: tool.builtin };
+  }
   return undefined;
 }
 
@@ -215,7 +232,10 @@ function parseAllowed(choice: Record<string, unknown>, tools: readonly Tool[]): 
         tool.type !== 'opaque' && tool.namespace === entry.name ? [toolKey(tool)] : [],
       );
     }
-    if (entry.type !== 'function' && entry.type !== 'custom') return [];
+    if (entry.type !== 'function' && entry.type !== 'custom') {
+      const builtin = builtinOf(entry, tools);
+      return builtin ? [toolKey(builtin)] : [];
+    }
     const key = toolKey(namedTool(entry, param));
     if (!known.has(key))
       throw invalid(`${param}.name`, `There is no tool named ${quoted(String(entry.name))} in tools.`);

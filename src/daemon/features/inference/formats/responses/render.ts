@@ -1,12 +1,12 @@
 import type { CreateResponseBody } from '../../../../../shared/contract/responses.ts';
 import type { ServiceAnswer } from '../../../../../shared/contract/service-member.ts';
 import { isObject, type Json } from '../../../../../shared/faults/invalid-request.ts';
-import { parseExactly } from '../../../../../shared/json/exact-json.ts';
 import { shownTool } from '../../../../../shared/masking/mask-json.ts';
 import type { Tokens } from '../../../../../shared/money/money.ts';
 import { unixSeconds } from '../../../../../shared/time/time.ts';
 import type { Output, OutputItem, OutputPart, Settled } from '../../../calls/index.ts';
 import type { ContentPart, InputItem, ReasoningOrigin, ToolName } from '../../../upstreams/neutral.ts';
+import { showBuiltinCall } from './builtin-tools.ts';
 
 /** The response object before the answer. It has every member; most echo the request. */
 export function startResource(
@@ -170,8 +170,8 @@ function showInputItem(item: InputItem, seal: (origin: ReasoningOrigin) => strin
 
 /** The members that a call has as an input and as an output item. */
 function showCall(call: ToolName & { callId: string; arguments: string }): Json {
-  const { callId: call_id, name, namespace, custom, search, arguments: text } = call;
-  if (search) return { type: 'tool_search_call', call_id, execution: 'client', arguments: jsonIn(text) };
+  const { callId: call_id, name, namespace, custom, builtin, arguments: text } = call;
+  if (builtin !== undefined) return { call_id, ...showBuiltinCall(builtin, text) };
   return {
     type: custom ? 'custom_tool_call' : 'function_call',
     call_id,
@@ -179,16 +179,6 @@ function showCall(call: ToolName & { callId: string; arguments: string }): Json 
     ...(namespace !== undefined && { namespace }),
     ...(custom ? { input: text } : { arguments: text }),
   };
-}
-
-/** The value of JSON text; the text itself if it is incomplete, and an empty object before it begins. */
-function jsonIn(text: string): unknown {
-  if (text === '') return {};
-  try {
-    return parseExactly(text);
-  } catch {
-    return text;
-  }
 }
 
 function showMessagePart(part: ContentPart, role: string): Json {
