@@ -265,8 +265,8 @@ const schema = { type: 'object' as const, properties: { city: { type: 'string' }
 const names = ['f', 'g'] as const;
 const go = 'Go.';
 
-/** A conversation of two turns: returns what its second request was answered. */
-type Client = (model: string, stream: boolean) => Promise<unknown>;
+/** A conversation of two turns: returns the message, items or blocks that the client got first. */
+type Client = (model: string, stream: boolean) => Promise<Json[]>;
 
 interface Clients {
   openai: OpenAI;
@@ -335,7 +335,8 @@ function clientsOf({ openai, anthropic }: Clients): Record<Format, Client> {
         content: 'done',
       }));
       const messages = [user, message as never, ...outputs, user];
-      return await openai.chat.completions.create({ ...call, messages });
+      await openai.chat.completions.create({ ...call, messages });
+      return [message];
     },
     async responses(model, stream) {
       const tools = [
@@ -354,7 +355,8 @@ function clientsOf({ openai, anthropic }: Clients): Record<Format, Client> {
       const items = answer.output as unknown as Json[];
       const outputs = items.flatMap((item) => outputsOf(item));
       const input = [user, ...items.map(plainItem), ...outputs, user] as never;
-      return await openai.responses.create({ ...call, input });
+      await openai.responses.create({ ...call, input });
+      return items;
     },
     async messages(model, stream) {
       const tools = names.map((name) => ({ name, input_schema: schema }));
@@ -373,7 +375,8 @@ function clientsOf({ openai, anthropic }: Clients): Record<Format, Client> {
       // An answer without content cannot be sent back in this format.
       const said = answer.content.length > 0 ? [{ role: 'assistant' as const, content: answer.content }] : [];
       const messages = [user, ...said, { role: 'user' as const, content: next }] as never;
-      return await anthropic.beta.messages.create({ ...call, messages });
+      await anthropic.beta.messages.create({ ...call, messages });
+      return answer.content as unknown as Json[];
     },
   };
 }
@@ -414,6 +417,10 @@ function outputsOf({ type, call_id, id }: Json): Json[] {
 export interface Conversations {
   /** Holds one conversation; returns the body of its second request to the upstream. */
   hold(shape: GivenBack, client: Format, stream: boolean): Promise<Json>;
+  /** What the client of the last conversation got. */
+  said(): Json[];
+  /** Sends blocks of an answer to another upstream, in the Messages format; returns the body that it gets. */
+  continueAt(wire: Format, content: Json[]): Promise<Json>;
   stop(): Promise<void>;
 }
 
@@ -439,13 +446,28 @@ export async function startConversations(): Promise<Conversations> {
   const anthropic = new Anthropic({ baseURL: daemon.url, apiKey: daemon.key, maxRetries: 0 });
   const clients = clientsOf({ openai: openAiAs(daemon), anthropic });
   let count = 0;
+  let said: Json[] = [];
   return {
+    said: () => said,
+    async continueAt(wire, content) {
+      count += 1;
+      const model = `m${count}`;
+      const messages = [
+        { role: 'user', content: go },
+        { role: 'assistant', content },
+        { role: 'user', content: go },
+      ] as never;
+      current.set(model, { name: '', wire, answer: wire === 'chat' ? { content: 'Yes.' } : [] });
+      asked.set(model, []);
+      await anthropic.beta.messages.create({ model: `up-${wire}/${model}`, max_tokens: 99, messages });
+      return asked.get(model)?.[0] ?? {};
+    },
     async hold(shape, client, stream) {
       count += 1;
       const model = `m${count}`;
       current.set(model, shape);
       asked.set(model, []);
-      await clients[client](`up-${shape.wire}/${model}`, stream);
+      said = await clients[client](`up-${shape.wire}/${model}`, stream);
       const bodies = asked.get(model) ?? [];
       const [, second] = bodies;
       if (bodies.length !== 2 || second === undefined) throw new Error(`${bodies.length} requests`);

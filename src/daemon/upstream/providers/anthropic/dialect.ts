@@ -1,6 +1,6 @@
 import type { Batch, InferenceEvent, RawFrame, StartedItem } from '../../../features/upstreams/neutral.ts';
 import { UpstreamFailure } from '../../../features/upstreams/upstream.ts';
-import { countOf, isObject, type Json, objectOf, textOf } from '../../json.ts';
+import { countOf, isObject, type Json, objectOf, objectsOf, textOf } from '../../json.ts';
 import type { Dialect } from '../../sse-decoder.ts';
 import { vendorError } from '../../vendor-errors.ts';
 import { billedIn } from '../billed.ts';
@@ -8,6 +8,7 @@ import { argumentsIn, StreamedArguments, unreadableArguments } from '../call-arg
 import { CallIds } from '../call-ids.ts';
 import { type Ended, endedWith } from '../finish-reasons.ts';
 import { unnamedCall } from '../provider-failures.ts';
+import { annotationOf } from './citations.ts';
 import { anthropicStreamFailure } from './failure.ts';
 import { rightStopReason } from './stop-reason.ts';
 import { countUsage, type PromptTokens, promptOf, reportedTokens, shownUsage } from './usage.ts';
@@ -21,7 +22,8 @@ interface Opening {
 }
 
 type RedactedBlock = { kind: 'redacted'; index: number; data: string };
-type TextBlock = { kind: 'text'; index: number } & Opening;
+/** `start`: where its text starts in the message. */
+type TextBlock = { kind: 'text'; index: number; start: number; citations: Json[] } & Opening;
 type ThinkingBlock = {
   kind: 'thinking';
   index: number;
@@ -50,6 +52,8 @@ export class MessagesDialect implements Dialect {
   #items = 0;
   /** The message that further text blocks continue, until another item starts. */
   #message: number | undefined;
+  /** The length of its text. */
+  #textLength = 0;
   /** Counts so far: each event with usage replaces only the counts it contains. */
   #usage: Json = {};
   /** The prompt's token counts, until they are emitted. */
@@ -152,9 +156,16 @@ export class MessagesDialect implements Dialect {
     if (block.type === 'text') {
       if (this.#message === undefined) {
         this.#message = this.#items++;
+        this.#textLength = 0;
         events.push({ type: 'item-started', index: this.#message, item: { kind: 'message' } });
       }
-      this.#blocks.set(key, { kind: 'text', index: this.#message, opening: this.#openingOf(block, 'text') });
+      this.#blocks.set(key, {
+        kind: 'text',
+        index: this.#message,
+        start: this.#textLength,
+        citations: objectsOf(block.citations),
+        opening: this.#openingOf(block, 'text'),
+      });
       return;
     }
     if (block.type === 'thinking') {
@@ -207,7 +218,9 @@ export class MessagesDialect implements Dialect {
     if (delta.type === 'text_delta' && !this.#blocks.has(key))
       this.#startBlock(key, { type: 'text' }, events);
     const block = this.#blocks.get(key);
-    if (block?.kind === 'text') {
+    if (block?.kind === 'text' && delta.type === 'citations_delta') {
+      if (isObject(delta.citation)) block.citations.push(delta.citation);
+    } else if (block?.kind === 'text') {
       const text = textOf(delta.text);
       if (block.opening !== undefined) this.#open(key, block, text, events);
       this.#continueText(key, block, text, events);
@@ -269,6 +282,7 @@ export class MessagesDialect implements Dialect {
   #addText(index: number, text: string | undefined, events: InferenceEvent[]): void {
     if (!text) return;
     if (!this.#isUsable && text.trim() !== '') this.#isUsable = true;
+    this.#textLength += text.length;
     events.push({ type: 'text', index, delta: text });
   }
 
@@ -283,7 +297,10 @@ export class MessagesDialect implements Dialect {
     this.#blocks.delete(key);
     if (!block) return;
     if (block.kind === 'text' || block.kind === 'thinking') this.#open(key, block, undefined, events);
-    if (block.kind === 'text') return;
+    if (block.kind === 'text') {
+      this.#endText(block, events);
+      return;
+    }
     const { index } = block;
     if (block.kind === 'tool') {
       this.#endArguments(key, block, events);
@@ -292,6 +309,15 @@ export class MessagesDialect implements Dialect {
     }
     const payload = this.#payloadOf(block);
     events.push({ type: 'item-done', index, ...(payload && { origin: { ...this.#origin, payload } }) });
+  }
+
+  /** Citations may come before the text that they are of. */
+  #endText({ index, start, citations }: TextBlock, events: InferenceEvent[]): void {
+    if (index !== this.#message) return;
+    for (const citation of citations) {
+      const annotation = annotationOf(citation, { start, end: this.#textLength });
+      if (annotation) events.push({ type: 'annotation', index, annotation });
+    }
   }
 
   /** What the provider must see again. Claude would refuse thoughts without its signature; servers that sign none want them. */

@@ -1,3 +1,4 @@
+import { unsigned } from '../../../../shared/constants/unsigned.ts';
 import type { InputItem, ReasoningItem } from '../../../features/upstreams/neutral.ts';
 import type { Dropped, UpstreamCall } from '../../../features/upstreams/upstream.ts';
 import { isObject, type Json, listOf, mapChanged, objectOf } from '../../json.ts';
@@ -88,6 +89,7 @@ function relayedMessages(messages: unknown, receiver: Receiver): unknown {
       if (!isObject(block)) return [block];
       if (isAnswer && isBlankText(block)) return [];
       if (isThought(block)) return relayedThought(block, thoughts.next().value, receiver);
+      if (isAnswer && Array.isArray(block.citations)) return [withoutUnsigned(block, block.citations)];
       return [relayedImages(relayedCall(block, ids, toolUseIds))];
     });
     // The API refuses messages that end in thoughts, as an answer does that was cut off while thinking.
@@ -115,6 +117,13 @@ function relayedThought(
   if (thought === undefined || origin === undefined) return block.signature || block.data ? [block] : [];
   const own = origin.provider === provider && origin.model === model ? thoughtBlock(thought) : undefined;
   return own ? [own] : [];
+}
+
+/** A text without the citations that answers of other providers have here, which the API would refuse. */
+function withoutUnsigned(block: Json, citations: readonly unknown[]): Json {
+  const own = citations.filter((each) => objectOf(each)?.encrypted_index !== unsigned);
+  if (own.length === citations.length) return block;
+  return { ...block, citations: own.length > 0 ? own : undefined };
 }
 
 /** Images, also in results of tools, whose type the API knows. */

@@ -2,7 +2,7 @@ import { pictureInChat, pictureItem } from '../../../../shared/formats/pictures.
 import type { Tokens } from '../../../../shared/money/money.ts';
 import type { Batch, InferenceEvent } from '../../../features/upstreams/neutral.ts';
 import { UpstreamFailure } from '../../../features/upstreams/upstream.ts';
-import { isObject, type Json } from '../../json.ts';
+import { isObject, type Json, objectsOf } from '../../json.ts';
 import type { Dialect } from '../../sse-decoder.ts';
 import { billedIn } from '../billed.ts';
 import { behindRouter, type Ended, endedWith, saysCall } from '../finish-reasons.ts';
@@ -34,6 +34,8 @@ export class ChatDialect implements Dialect {
   /** The service tier, which not every server repeats with the usage. */
   #tier: unknown;
   readonly #text = new SentText();
+  /** Those that came before the text that they are of. */
+  readonly #annotations: Json[] = [];
   readonly #thoughts = new SentText();
   /** Whether the text so far is blank. */
   #isBlank = true;
@@ -331,7 +333,8 @@ export class ChatDialect implements Dialect {
       this.#isBlank = false;
       events.push({ type: 'refusal', index: this.#messageIndex(events), delta: refusal });
     }
-    if (Array.isArray(delta.annotations)) this.#takeAnnotations(delta.annotations, events);
+    for (const annotation of objectsOf(delta.annotations)) this.#annotations.push(annotation);
+    if (this.#annotations.length > 0 && !this.#text.isEmpty) this.#annotate(events);
     if (Array.isArray(delta.images)) this.#takeImages(delta.images, events);
     if (isObject(delta.tool_calls)) {
       delta.tool_calls = [delta.tool_calls];
@@ -371,9 +374,8 @@ export class ChatDialect implements Dialect {
     }
   }
 
-  #takeAnnotations(annotations: unknown[], events: InferenceEvent[]): void {
-    for (const annotation of annotations) {
-      if (!isObject(annotation)) continue;
+  #annotate(events: InferenceEvent[]): void {
+    for (const annotation of this.#annotations.splice(0)) {
       // The chat format nests what the Responses format has next to the type.
       const inner = annotation.url_citation;
       const flat = isObject(inner) ? { type: 'url_citation', ...inner } : annotation;

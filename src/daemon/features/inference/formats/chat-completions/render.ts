@@ -82,6 +82,7 @@ function messageOf(output: Output): Json {
   const thoughts: string[] = [];
   const calls: Json[] = [];
   const details: Json[] = [];
+  const annotations: Json[] = [];
   const images = output.items
     .map(pictureOf)
     .filter((picture) => picture !== undefined)
@@ -90,7 +91,14 @@ function messageOf(output: Output): Json {
     if (item.kind === 'message') {
       for (const part of item.parts) {
         if (part.type === 'refusal') refusal = (refusal ?? '') + part.refusal;
-        else content = (content ?? '') + part.text;
+        else {
+          const before = content ?? '';
+          content = before + part.text;
+          for (const each of part.annotations) {
+            const annotation = chatAnnotation(each, before.length);
+            if (annotation) annotations.push(annotation);
+          }
+        }
       }
     } else if (item.kind === 'function_call') {
       calls.push(showChatCall(item));
@@ -111,10 +119,26 @@ function messageOf(output: Output): Json {
     content,
     refusal,
     ...(images.length > 0 && { images }),
+    ...(annotations.length > 0 && { annotations }),
     ...(calls.length > 0 && { tool_calls: calls }),
     ...(thoughts.length > 0 && { reasoning_content: thoughts.join('\n\n') }),
     ...(details.length > 0 && { reasoning_details: details }),
   };
+}
+
+/**
+ * An annotation of the Responses format in this one, which has those of pages only, nested; undefined for others. Positions are
+ * those in a part, which `offset` characters precede in the message.
+ */
+export function chatAnnotation({ type, ...citation }: Json, offset: number): Json | undefined {
+  if (type !== 'url_citation') return undefined;
+  const { start_index: start, end_index: end } = citation;
+  const moved = {
+    ...citation,
+    ...(typeof start === 'number' && { start_index: start + offset }),
+    ...(typeof end === 'number' && { end_index: end + offset }),
+  };
+  return { type, url_citation: moved };
 }
 
 /** A tool call of a message. */

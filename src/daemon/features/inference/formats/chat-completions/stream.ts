@@ -11,7 +11,7 @@ import {
 import type { Batch, InferenceEvent, RawFrame, ToolName } from '../../../upstreams/neutral.ts';
 import { membersBefore } from '../members-before.ts';
 import { sealedFormat } from './parse.ts';
-import { finishReason, passedUsage, showChatCall, showChatUsage, textsIn } from './render.ts';
+import { chatAnnotation, finishReason, passedUsage, showChatCall, showChatUsage, textsIn } from './render.ts';
 
 export interface ChatStreamOptions {
   id: string;
@@ -116,6 +116,10 @@ export class ChatStream implements StreamRenderer {
       }
       case 'refusal':
         return this.#chunk(`{"refusal":${JSON.stringify(event.delta)}}`);
+      case 'annotation': {
+        const annotation = chatAnnotation(event.annotation, this.#textBefore(event.index));
+        return annotation ? this.#chunk(JSON.stringify({ annotations: [annotation] })) : '';
+      }
       case 'reasoning': {
         // This format has no other way to mark a new paragraph of a summary.
         const gap = event.part > 0 && this.#newPart(event.index, event.part) ? '\n\n' : '';
@@ -136,6 +140,20 @@ export class ChatStream implements StreamRenderer {
       default:
         return '';
     }
+  }
+
+  /** The length of the text before the part of a message that is being written. */
+  #textBefore(index: number): number {
+    let length = 0;
+    let last = 0;
+    for (const item of this.#options.output.items.slice(0, index + 1)) {
+      if (item.kind !== 'message') continue;
+      for (const part of item.parts) {
+        length += last;
+        last = part.type === 'output_text' ? part.text.length : 0;
+      }
+    }
+    return length;
   }
 
   #newPart(index: number, part: number): boolean {

@@ -1,3 +1,4 @@
+import { unsigned } from '../../../../../shared/constants/unsigned.ts';
 import type { CreateMessageBody } from '../../../../../shared/contract/messages.ts';
 import {
   invalid,
@@ -20,8 +21,6 @@ import { type OpenSealed, uploadOf } from '../responses/parse-input.ts';
 import { toolChange } from './parse-tools.ts';
 import { isBlank } from './validate.ts';
 
-/** The signature of thoughts that their provider need not see again: clients expect every thought to have one. */
-export const unsigned = 'unsigned';
 const nowhere: ReasoningOrigin = { provider: '', model: '', payload: undefined };
 
 /**

@@ -1,9 +1,10 @@
+import { unsigned } from '../../../../../shared/constants/unsigned.ts';
 import { isObject, type Json } from '../../../../../shared/faults/invalid-request.ts';
 import type { MakeId } from '../../../../../shared/ids.ts';
 import type { Tokens } from '../../../../../shared/money/money.ts';
 import type { Output, OutputItem, Settled, StartedFailure } from '../../../calls/index.ts';
 import type { FinishReason, InputItem } from '../../../upstreams/neutral.ts';
-import { unsigned } from './parse-messages.ts';
+import { citationOf } from './citations.ts';
 
 /** Members of a message that only Anthropic's own answers fill. */
 const unused = { container: null, diagnostics: null } as const;
@@ -133,7 +134,14 @@ function blocksOf(
       // The format refuses blank text when it is sent back, and models write some in front of calls.
       return item.parts.flatMap((part) => {
         const text = part.type === 'refusal' ? part.refusal : part.text;
-        return text.trim() === '' ? [] : [textBlock(text)];
+        if (text.trim() === '') return [];
+        const annotations = part.type === 'refusal' ? [] : part.annotations;
+        return [
+          textBlock(
+            text,
+            annotations.map(citationOf).filter((each) => each !== undefined),
+          ),
+        ];
       });
     case 'function_call':
       return [toolBlock({ id: distinctId(item.callId), name: item.name }, inputOf(item.arguments))];
@@ -151,9 +159,9 @@ function blocksOf(
 /** This format has no paragraphs in thoughts. */
 export const paragraphGap = '\n\n';
 
-/** Without `citations`: clients that check answers accept a list or nothing. */
-export function textBlock(text: string): Json {
-  return { type: 'text', text };
+/** Without citations it has no such member: clients that check answers accept a list or nothing. */
+export function textBlock(text: string, citations: readonly Json[] = []): Json {
+  return { type: 'text', text, ...(citations.length > 0 && { citations }) };
 }
 
 /** Thoughts that can only be sent back: sealed, without a text that the caller may see. */

@@ -1,10 +1,11 @@
+import { unsigned } from '../../../../../shared/constants/unsigned.ts';
 import { messagePing } from '../../../../../shared/contract/messages.ts';
 import { isObject, type Json } from '../../../../../shared/faults/invalid-request.ts';
 import { sseEvent } from '../../../../../shared/http/sse.ts';
 import type { Tokens } from '../../../../../shared/money/money.ts';
 import type { Output, Settled, StartedFailure, StreamRenderer } from '../../../calls/index.ts';
 import type { Batch, InferenceEvent, StartedItem } from '../../../upstreams/neutral.ts';
-import { unsigned } from './parse-messages.ts';
+import { citationOf } from './citations.ts';
 import { PassedBlocks } from './passed-blocks.ts';
 import {
   type DistinctId,
@@ -213,6 +214,10 @@ class BlockWriter {
       case 'text':
       case 'refusal':
         return this.#writeText(event.index, event.delta);
+      case 'annotation': {
+        const citation = this.#open?.kind === 'message' ? citationOf(event.annotation) : undefined;
+        return citation ? this.#delta({ type: 'citations_delta', citation }) : '';
+      }
       case 'reasoning':
         return this.#showsThoughts && event.delta !== '' ? this.#thought(event) : '';
       case 'arguments':

@@ -1,5 +1,5 @@
-import { parseExactly } from '../../../../../shared/json/exact-json.ts';
 import { isObject, type Json } from '../../../../../shared/faults/invalid-request.ts';
+import { parseExactly } from '../../../../../shared/json/exact-json.ts';
 import type { BuiltinTool } from '../../../upstreams/neutral.ts';
 
 /**
