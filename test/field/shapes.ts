@@ -758,6 +758,22 @@ function argumentsAs(name: string, cite: string, value: unknown, wanted: Partial
   ];
 }
 
+const other = { city: 'Klaksvík' };
+const otherJson = JSON.stringify(other);
+
+/** The arguments of one call over the chat format, in these pieces. */
+function objectsIn(name: string, cite: string, texts: string[], calls: Json[] | undefined): Shape {
+  const [text_ = '', ...others] = texts;
+  return chat(
+    'arguments',
+    name,
+    cite,
+    [first(text_), ...others.map((each) => next(each)), end('tool_calls'), used()],
+    completion({ content: null, tool_calls: [withArguments(texts.join(''))] }, 'tool_calls'),
+    calls ? { read: { ...calling, calls } } : { fails: /get_weather/ },
+  );
+}
+
 const none: Partial<Shape> = { read: { ...calling, calls: [{}] } };
 
 const argumentClothes: Shape[] = [
@@ -772,9 +788,41 @@ const argumentClothes: Shape[] = [
   ...argumentsAs('a text that is no JSON', 'hud-evals/hud-python#480', '{"city": Tórshavn', {
     fails: /get_weather/,
   }),
-  ...argumentsAs('two objects', 'NousResearch/hermes-agent#36039', `${json}{"city":"Klaksvík"}`, {
+  // Calls whose server lost the index, which only the chat format has.
+  ...argumentsAs('two objects', 'NousResearch/hermes-agent#62937', json + otherJson, {
     fails: /get_weather/,
-  }),
+  }).filter(({ wire }) => wire !== 'chat'),
+  objectsIn('two objects', 'NousResearch/hermes-agent#62937', [json + otherJson], [args, other]),
+  objectsIn(
+    'two objects, in pieces',
+    'unslothai/unsloth#10059',
+    [json.slice(0, half), `${json.slice(half)} \n${otherJson.slice(0, half)}`, otherJson.slice(half)],
+    [args, other],
+  ),
+  objectsIn('two objects, each in a piece', 'huggingface/smolagents#1958', [json, otherJson], [args, other]),
+  objectsIn(
+    'three objects, of which two are the same',
+    'diegosouzapw/OmniRoute#11043',
+    [json + otherJson, json],
+    [args, other],
+  ),
+  objectsIn(
+    'objects with braces in their texts',
+    'NousResearch/hermes-agent#26053',
+    ['{"city":"}{\\""}', '{"city":"{}"}'],
+    [{ city: '}{"' }, { city: '{}' }],
+  ),
+  objectsIn('an empty object, then the real one', 'weave-os/router#1075', [`{}${json}`], [args]),
+  objectsIn('an object and a half', 'NousResearch/hermes-agent#72489', [json, '{"town":'], undefined),
+  objectsIn('an object and something else', 'NousResearch/hermes-agent#72489', [json, '[]'], undefined),
+  chat(
+    'arguments',
+    'two objects instead of their texts',
+    'can1357/oh-my-pi#2082',
+    [first({ city: 'Tórs' }), next({ city: 'havn' }), end('tool_calls'), used()],
+    completion({ content: null, tool_calls: [withArguments('{"city":"Tórs"}[]')] }, 'tool_calls'),
+    { fails: /get_weather/ },
+  ),
   ...argumentsAs('a text', 'anthropics/claude-code#75945', '"Tórshavn"', { fails: /get_weather/ }),
   chat(
     'arguments',

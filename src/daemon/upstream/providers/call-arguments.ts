@@ -25,14 +25,67 @@ export function argumentsIn(value: unknown): string | undefined {
 
 /** The object that a text consists of several times; undefined for any other text. */
 function withoutRepetition(text: string): string | undefined {
-  for (const { index } of text.matchAll(/\}\s*(?=\{)/g)) {
-    const first = text.slice(0, index + 1);
-    if (!isObject(parsed(first))) continue;
-    const rest = argumentsIn(text.slice(index + 1));
-    return rest !== undefined && isSame(first, rest) ? first : undefined;
-  }
-  return undefined;
+  const objects = separateArguments(text);
+  return objects?.length === 1 ? objects[0] : undefined;
 }
+
+/** As many calls as an answer of OpenAI can have. */
+const objectsMax = 128;
+
+/**
+ * The distinct objects that a text consists of, without empty ones among others; undefined for any other text. They are the
+ * arguments of several calls whose server lost where one ends. Source: huggingface/smolagents#1958, diegosouzapw/OmniRoute#11043,
+ * unslothai/unsloth#10059.
+ */
+export function separateArguments(text: string): string[] | undefined {
+  const distinct = new Map<string, string>();
+  for (let rest = text.trim(); rest !== ''; ) {
+    const end = new ObjectEnd().take(rest);
+    const first = end === undefined ? undefined : rest.slice(0, end);
+    const value = first === undefined ? unreadable : parsed(first);
+    if (first === undefined || !isObject(value) || distinct.size === objectsMax) return undefined;
+    const key = JSON.stringify(value);
+    if (!distinct.has(key)) distinct.set(key, first);
+    rest = rest.slice(first.length).trimStart();
+  }
+  if (distinct.size > 1) distinct.delete('{}');
+  return distinct.size === 0 ? undefined : [...distinct.values()];
+}
+
+/** Finds where an object ends in a text that comes in pieces. */
+class ObjectEnd {
+  #depth = 0;
+  #isInText = false;
+  #isEscaped = false;
+  hasEnded = false;
+
+  /** Takes a piece; returns how much of it belongs to the object if the object ends in it. */
+  take(piece: string): number | undefined {
+    for (let at = 0; at < piece.length; at += 1) {
+      const code = piece.charCodeAt(at);
+      if (this.#isInText) {
+        if (this.#isEscaped) this.#isEscaped = false;
+        else if (code === backslash) this.#isEscaped = true;
+        else if (code === quote) this.#isInText = false;
+      } else if (code === quote) this.#isInText = true;
+      else if (code === braceOpen || code === bracketOpen) this.#depth += 1;
+      else if (code === braceClose || code === bracketClose) {
+        this.#depth -= 1;
+        if (this.#depth > 0) continue;
+        this.hasEnded = true;
+        return at + 1;
+      }
+    }
+    return undefined;
+  }
+}
+
+const quote = 34;
+const backslash = 92;
+const bracketOpen = 91;
+const bracketClose = 93;
+const braceOpen = 123;
+const braceClose = 125;
 
 const unreadable = Symbol('unreadable');
 
@@ -47,9 +100,8 @@ function parsed(text: string): unknown {
 
 /** Whether arguments may be sent as they come: they start as an object that is not empty. */
 const startOfObject = /^\s*\{(?!\s*\}\s*$)/;
-const betweenBraces = /\}\s*\{/;
 const emptyObject = /^\s*\{\s*\}\s*$/;
-const braceOpen = 123;
+const leadingEmpty = /^\s*\{\s*\}\s*(?=\{)/;
 const space = 32;
 
 /** Shorter arguments may start with themselves. */
@@ -70,6 +122,7 @@ export class StreamedArguments {
   /** Whether each piece repeats those before it. */
   #isCumulative = false;
   #parses = 0;
+  readonly #end = new ObjectEnd();
 
   /** What was passed on. */
   get sent(): string {
@@ -82,9 +135,9 @@ export class StreamedArguments {
 
   /** Whether the arguments so far are complete. */
   get isWhole(): boolean {
-    const text = this.#sent === '' ? this.#held : this.#sent;
-    if (text === '' || this.#parses >= parsesMax || !(this.#last || text).trimEnd().endsWith('}'))
-      return false;
+    if (this.#sent !== '') return this.#end.hasEnded;
+    const text = this.#held;
+    if (text === '' || this.#parses >= parsesMax || !text.trimEnd().endsWith('}')) return false;
     this.#parses += 1;
     return isObject(parsed(text));
   }
@@ -130,6 +183,15 @@ export class StreamedArguments {
     return read === undefined ? undefined : this.complete(read);
   }
 
+  /** The arguments of further calls that came as part of these; undefined if there are none. */
+  separate(): string[] | undefined {
+    if (this.#repeated === undefined || isRepetition(this.#repeated, this.#sent)) return undefined;
+    const [, ...further] = separateArguments(this.#sent + this.#repeated) ?? [];
+    if (further.length === 0) return undefined;
+    this.#repeated = undefined;
+    return further;
+  }
+
   /** Whether arguments that cannot be read are the start of some that can, so that the answer may have been cut there. */
   get mayBeCut(): boolean {
     return this.#repeated === undefined && isStart(this.#sent || this.#held);
@@ -145,16 +207,21 @@ export class StreamedArguments {
     const isAgain = emptyObject.test(this.#held) && startOfObject.test(piece);
     this.#held = isAgain ? piece : this.#held + piece;
     if (!startOfObject.test(this.#held)) return '';
-    const text = this.#held;
+    const text = this.#held.replace(leadingEmpty, '');
     this.#held = '';
-    return this.#send(betweenBraces.test(text) ? (withoutRepetition(text) ?? text) : text);
+    return this.#send(text);
   }
 
+  /** Passes on what belongs to the object; what follows it is kept. */
   #send(text: string): string {
     if (text === '') return '';
-    this.#sent += text;
-    this.#last = text;
-    return text;
+    const end = this.#end.hasEnded ? 0 : this.#end.take(text);
+    const isBeyond = end !== undefined && text.slice(end).trim() !== '';
+    const passed = isBeyond ? text.slice(0, end) : text;
+    if (isBeyond) this.#repeated = text.slice(end);
+    this.#sent += passed;
+    this.#last = passed;
+    return passed;
   }
 
   /** Whether a piece is all arguments so far, and more: an object within the arguments would follow a colon or a comma. */

@@ -1,6 +1,6 @@
 import type { InferenceEvent } from '../../../features/upstreams/neutral.ts';
 import { isObject, type Json } from '../../json.ts';
-import { argumentsIn, StreamedArguments, unreadableArguments } from '../call-arguments.ts';
+import { argumentsIn, StreamedArguments, separateArguments, unreadableArguments } from '../call-arguments.ts';
 import { CallIds, newCallId, withoutRepeated } from '../call-ids.ts';
 import { unnamedCall } from '../provider-failures.ts';
 import { signedIn } from './reasoning.ts';
@@ -23,6 +23,8 @@ interface CallState {
   isCustom: boolean;
   /** Whether its arguments were of a type that means nothing. */
   isUnreadable: boolean;
+  /** Whether its arguments came as objects. */
+  hasObjects: boolean;
 }
 
 /** What a piece says about its call. */
@@ -83,6 +85,7 @@ export class ToolCalls {
     };
     const call = this.#callOf(said);
     if (text === undefined) call.isUnreadable = true;
+    if (isObject(reported.arguments)) call.hasObjects = true;
     call.id ||= said.id;
     if (said.id !== '' && call.id === said.id && !this.#byId.has(said.id)) this.#byId.set(said.id, call);
     const isFirst = call.name === '';
@@ -141,12 +144,15 @@ export class ToolCalls {
   finish(events: InferenceEvent[], { isCut, mustCall }: { isCut: boolean; mustCall: boolean }): Json[] {
     const { provider } = this.#options;
     const missing: Json[] = [];
-    for (const call of this.#calls) {
+    for (const call of [...this.#calls]) {
       if (call.isCustom || isPhantom(call)) continue;
       if (call.item < 0) {
         if (isCut) continue;
         throw unnamedCall(provider);
       }
+      // Objects in place of text are pieces of one.
+      const further = call.isUnreadable || call.hasObjects ? undefined : call.arguments.separate();
+      for (const args of further ?? []) missing.push(this.#add(call, args, events));
       const rest = isCut ? call.arguments.cut() : call.isUnreadable ? undefined : call.arguments.end();
       if (rest === undefined) throw unreadableArguments(provider, call.name);
       if (rest === '') continue;
@@ -160,6 +166,18 @@ export class ToolCalls {
   /** Indexes of the output items, in order. */
   items(): number[] {
     return this.#calls.flatMap((call) => (call.item < 0 ? [] : [call.item]));
+  }
+
+  /** Adds a call whose arguments came as part of another one's. Returns its piece. */
+  #add({ name, list }: CallState, text: string, events: InferenceEvent[]): Json {
+    const call = newCall(list);
+    call.name = name;
+    call.arguments.add(text);
+    this.#calls.push(call);
+    this.#start(call, {}, events);
+    events.push({ type: 'arguments', index: call.item, delta: text });
+    const { ordinal: index, callId: id } = call;
+    return { index, id, type: 'function', function: { name, arguments: text } };
   }
 
   #start(call: CallState, piece: Json, events: InferenceEvent[]): void {
@@ -184,18 +202,7 @@ export class ToolCalls {
         ? (this.#byId.get(id) ?? (id === '' ? this.#calls.at(-1) : undefined))
         : this.#byIndex.get(index);
     if (known !== undefined && !this.#startsNewCall(known, said)) return known;
-    const call: CallState = {
-      ordinal: -1,
-      id: '',
-      otherId: '',
-      callId: '',
-      name: '',
-      arguments: new StreamedArguments(),
-      list: this.#list,
-      item: -1,
-      isCustom: false,
-      isUnreadable: false,
-    };
+    const call = newCall(this.#list);
     this.#calls.push(call);
     if (index !== undefined) this.#byIndex.set(index, call);
     return call;
@@ -218,6 +225,22 @@ export class ToolCalls {
     call.otherId = id;
     return false;
   }
+}
+
+function newCall(list: number): CallState {
+  return {
+    ordinal: -1,
+    id: '',
+    otherId: '',
+    callId: '',
+    name: '',
+    arguments: new StreamedArguments(),
+    list,
+    item: -1,
+    isCustom: false,
+    isUnreadable: false,
+    hasObjects: false,
+  };
 }
 
 /** Whether a text is arguments that were sent, or their start. */
@@ -289,14 +312,27 @@ export function repairCalls(message: Json, { provider, isCut }: { provider: stri
   const distinct = withoutRepeated(calls, (call) =>
     isObject(call) ? idIn(call.id) || undefined : undefined,
   );
-  message.tool_calls = distinct;
-  for (const call of distinct) {
-    if (isObject(call)) withFunction(call);
+  const separate = distinct.flatMap((call): unknown[] => (isObject(call) ? separateCalls(call) : [call]));
+  message.tool_calls = separate;
+  for (const call of separate) {
     if (!isObject(call) || (!isObject(call.custom) && !isObject(call.function))) throw unnamedCall(provider);
     if (isObject(call.function)) repairFunction(call.function, { provider, isCut });
     if (!call.type) call.type = isObject(call.custom) ? 'custom' : 'function';
     call.id = ids.unique(call.id);
   }
+}
+
+/** The calls whose arguments came as those of one. */
+function separateCalls(call: Json): Json[] {
+  withFunction(call);
+  const called = call.function;
+  if (!isObject(called) || typeof called.arguments !== 'string') return [call];
+  const [first, ...further] = separateArguments(called.arguments) ?? [];
+  if (further.length === 0) return [call];
+  const others = further.map(
+    (args): Json => ({ type: 'function', function: { ...called, arguments: args } }),
+  );
+  return [{ ...call, function: { ...called, arguments: first } }, ...others];
 }
 
 /** Some servers write a call as the Responses format does. Returns whether this one is. */
