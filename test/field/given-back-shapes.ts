@@ -106,7 +106,35 @@ const ofChat: Omit<GivenBack, 'wire'>[] = [
       content: null,
       tool_calls: [chatCall('call_1')],
     },
-    again: ['SIG_D1', 'DATA_D2'],
+    again: ['SIG_D1', 'DATA_D2', '"text":"Which town?"'],
+  },
+  {
+    name: 'reasoning_details after a call, by its id',
+    cite: 'earendil-works/pi#260',
+    answer: {
+      content: null,
+      tool_calls: [chatCall('call_1')],
+      reasoning_details: [
+        { type: 'reasoning.encrypted', data: 'DATA_D4', id: 'call_1', format: 'google-gemini-v1', index: 0 },
+      ],
+    },
+    isLate: true,
+    again: ['DATA_D4', '"id":"call_1"'],
+  },
+  {
+    name: 'thinking_blocks after a text and a call',
+    cite: 'BerriAI/litellm#9020',
+    answer: { content: 'I look.', thinking_blocks: [thought('SIG_B2')], tool_calls: [chatCall('call_1')] },
+    isLate: true,
+    again: ['SIG_B2', '"thinking":"Which town?"'],
+  },
+  {
+    name: 'a thought signature after a text',
+    cite: 'noho/dayu-agent#45',
+    answer: { content: 'It rains.', ...signature('SIG_T3') },
+    isLate: true,
+    clients: ['chat', 'responses'],
+    again: ['SIG_T3'],
   },
   {
     name: 'reasoning_details without a text, and a text',
@@ -163,7 +191,7 @@ const ofChat: Omit<GivenBack, 'wire'>[] = [
       content: null,
       tool_calls: [chatCall('call_1')],
     },
-    again: ['SIG_B1'],
+    again: ['SIG_B1', '"thinking":"Which town?"'],
   },
   { name: 'a refusal', answer: { content: null, refusal: 'I cannot.' }, again: ['I cannot.'] },
   {

@@ -29,6 +29,8 @@ export interface GivenBack {
   again?: readonly string[];
   /** The same for clients of the upstream's own format. */
   againToOwn?: readonly string[];
+  /** Whether a stream of the chat format has the other members of its message after text and calls. */
+  isLate?: true;
   /** The client formats that can have this answer; by default all. */
   clients?: readonly Format[];
 }
@@ -54,7 +56,20 @@ function halves(text: string): string[] {
 
 // ---- what the fake answers ----
 
-function chatAnswer({ answer, finish }: GivenBack, stream: boolean): string {
+/** The values of a member in the deltas of a stream: texts in halves, and signatures after them. */
+function piecesOf(name: string, value: unknown): unknown[] {
+  if (typeof value === 'string') return halves(value);
+  if (name !== 'reasoning_details' && name !== 'thinking_blocks') return [value];
+  return (value as Json[]).flatMap((part): unknown[] => {
+    const member = name === 'thinking_blocks' ? 'thinking' : 'text';
+    if (typeof part[member] !== 'string') return [[part]];
+    const { signature, ...unsigned } = part;
+    const texts = halves(part[member]).map((text) => [{ ...unsigned, [member]: text }]);
+    return signature === undefined ? texts : [...texts, [{ ...unsigned, [member]: '', signature }]];
+  });
+}
+
+function chatAnswer({ answer, finish, isLate }: GivenBack, stream: boolean): string {
   const message = { role: 'assistant', ...(answer as Json) };
   const calls = (message as Json).tool_calls as Json[] | undefined;
   const finish_reason = finish ?? (calls ? 'tool_calls' : 'stop');
@@ -65,10 +80,10 @@ function chatAnswer({ answer, finish }: GivenBack, stream: boolean): string {
   }
   const { content, tool_calls: _calls, role, ...others } = message as Json;
   const deltas: Json[] = [{ role, content: '' }];
-  for (const [name, value] of Object.entries(others)) {
-    const pieces = typeof value === 'string' ? halves(value) : [value];
-    for (const piece of pieces) deltas.push({ [name]: piece });
-  }
+  const extras = Object.entries(others).flatMap(([name, value]) =>
+    piecesOf(name, value).map((piece) => ({ [name]: piece })),
+  );
+  if (!isLate) deltas.push(...extras);
   if (typeof content === 'string') for (const piece of halves(content)) deltas.push({ content: piece });
   for (const [index, call] of (calls ?? []).entries()) {
     const kind = call.type === 'custom' ? 'custom' : 'function';
@@ -78,6 +93,7 @@ function chatAnswer({ answer, finish }: GivenBack, stream: boolean): string {
     deltas.push({ tool_calls: [{ ...call, index, [kind]: { ...called, [member]: '' } }] });
     for (const piece of halves(text)) deltas.push({ tool_calls: [{ index, [kind]: { [member]: piece } }] });
   }
+  if (isLate) deltas.push(...extras);
   const chunks = deltas.map((delta) => ({
     ...head,
     object: 'chat.completion.chunk',
@@ -281,7 +297,9 @@ function assembledChat(chunks: readonly Json[]): Json {
     const [choice] = (chunk.choices ?? []) as { delta?: Json }[];
     for (const [name, value] of Object.entries(choice?.delta ?? {})) {
       if (name === 'role' || value === null || value === undefined) continue;
-      if (name === 'tool_calls') {
+      if (name === 'reasoning_details' || name === 'thinking_blocks') {
+        message[name] = joinedParts([...((message[name] as Json[]) ?? []), ...(value as Json[])]);
+      } else if (name === 'tool_calls') {
         for (const piece of value as Json[]) {
           const at = Number(piece.index);
           calls[at] ??= {};
@@ -294,6 +312,19 @@ function assembledChat(chunks: readonly Json[]): Json {
   }
   if (calls.length > 0) message.tool_calls = calls.map(({ index: _index, ...call }) => call);
   return message;
+}
+
+/** Texts that follow one another up to a signature are one. */
+function joinedParts(parts: readonly Json[]): Json[] {
+  const joined: Json[] = [];
+  for (const part of parts) {
+    const last = joined.at(-1);
+    const member = part.thinking === undefined ? 'text' : 'thinking';
+    if (last === undefined || last.type !== part.type || last.signature || part[member] === undefined)
+      joined.push({ ...part });
+    else Object.assign(last, part, { [member]: `${last[member]}${part[member]}` });
+  }
+  return joined;
 }
 
 function merge(call: Json, piece: Json): void {
