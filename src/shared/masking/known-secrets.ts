@@ -20,6 +20,7 @@ export class KnownSecrets {
   /** Adds a value in all forms in which it may be repeated. */
   add(value: string | undefined): void {
     if (value === undefined || value.length < charactersMin || digits.test(value)) return;
+    if (placeholder.test(value)) return;
     if (this.#values.has(value) || this.#values.size >= this.#max) return;
     for (const form of [value, inJson(value), encoded(value), decodePercent(value)])
       if (form.length >= charactersMin && !digits.test(form)) this.#values.add(form);
@@ -55,6 +56,9 @@ export class KnownSecrets {
  */
 export const hostSecrets = new KnownSecrets([], Number.POSITIVE_INFINITY);
 
+/** What people type as the key of a server that wants none. It protects nothing, and masking it would erase words from texts. */
+const placeholder =
+  /^(?:ollama|lm-?studio|vllm|llama[.-]?cpp|localai|not-?needed|(?:sk-)?no-?(?:key|auth)(?:-?(?:required|needed))?|anything|placeholder|unused|dummy)$/i;
 /** Longer ones are passphrases. */
 const phraseCharactersMin = 20;
 const isWord = /^(?:[a-z]{1,15}|\d{1,7})$/i;

@@ -131,6 +131,14 @@ describe('an address', () => {
       expect(maskText(`echoed: ${one}.`, { known })).toBe('echoed: [removed].');
   });
 
+  test.each(['ollama', 'lm-studio', 'sk-no-key-required'])('%s is no secret', (key) => {
+    const known = secretsOfRequest({
+      url: 'http://127.0.0.1:1234/v1',
+      headers: { authorization: `Bearer ${key}` },
+    });
+    expect(maskText(`Install ${key} first.`, { known })).toBe(`Install ${key} first.`);
+  });
+
   test('without credentials is unchanged', () => {
     const url = 'http://127.0.0.1:4000/v1/models/gpt-5:generate?alt=sse';
     expect(maskUrl(url)).toBe(url);
