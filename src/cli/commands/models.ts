@@ -62,6 +62,7 @@ const columns: Column<RefreshedProvider>[] = [
   { title: 'provider', value: (row) => row.provider },
   { title: 'models', value: (row) => row.models, align: 'right' },
   { title: 'before', value: (row) => row.models_before, align: 'right' },
+  { title: 'added', value: (row) => row.added.join(' ') },
   { title: 'state', value: (row) => row.error ?? 'ok', style: (row) => (row.error ? 'red' : 'green') },
 ];
 

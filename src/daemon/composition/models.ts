@@ -54,6 +54,7 @@ export function createModels(deps: CallAppDeps, features: ModelsFeatures) {
     catalog,
     health,
     keepListings,
+    now: world.now,
     onChange: onProviders,
   });
   const find = deps.findLocalProviders;

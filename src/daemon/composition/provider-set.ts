@@ -7,6 +7,7 @@ interface ProviderSetDeps {
   health: Pick<Health, 'forgive'>;
   /** Stores the model lists that providers returned, for the next start. */
   keepListings: (listings: string) => Promise<void>;
+  now: () => number;
   /** Called with every change. */
   onChange?: ((descriptions: readonly ProviderDescription[]) => void) | undefined;
 }
@@ -14,7 +15,7 @@ interface ProviderSetDeps {
 /** The providers that can be called now. The catalog follows every change. */
 export function createProviderSet(
   initial: readonly Provider[],
-  { catalog, health, keepListings, onChange }: ProviderSetDeps,
+  { catalog, health, keepListings, now, onChange }: ProviderSetDeps,
 ) {
   const byName = new Map(initial.map((provider) => [provider.upstream.name, provider]));
   const updateCatalog = () => {
@@ -68,6 +69,7 @@ export function createProviderSet(
     },
     listings: createModelListings({
       save: keepListings,
+      now,
       providers: () => [...byName.values()],
       replace(listed) {
         for (const [name, details] of listed) {

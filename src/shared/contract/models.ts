@@ -185,6 +185,10 @@ export const RefreshedProvider = Type.Object(
     provider: Type.String(),
     models: Type.Integer({ minimum: 0, description: 'The number of models it offers now.' }),
     models_before: Type.Integer({ minimum: 0 }),
+    added: Type.Array(Type.String(), {
+      maxItems: 100,
+      description: 'Its names of models that it did not list before; none at its first list.',
+    }),
     error: nullable(
       Type.String({ description: 'Why it could not be queried, or why its list was not used; for people.' }),
     ),

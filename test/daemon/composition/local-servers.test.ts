@@ -23,6 +23,7 @@ function aMachine() {
     catalog,
     health: { forgive: () => {} },
     keepListings: async () => {},
+    now: world.now,
     onChange: () => {
       state.indexed += 1;
     },

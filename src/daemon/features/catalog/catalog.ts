@@ -156,7 +156,8 @@ export class Catalog {
     const target = this.#aliases.find(name);
     if (target === undefined || typeof target === 'string') {
       const known = fallbacks.length === 0 ? this.#viewOf(options).names.get(target ?? name) : undefined;
-      const isCurrent = known !== undefined && this.#world.now() < known.validUntil;
+      const isCurrent =
+        known !== undefined && known.slot.others === undefined && this.#world.now() < known.validUntil;
       if (isCurrent && this.#fallbacksOf(name, known.resolution).length === 0) return [known.resolution];
     }
     return this.#resolveEach(modelsInOrder(target ?? name, affinity?.() ?? ''), { name, fallbacks, options });
@@ -168,11 +169,14 @@ export class Catalog {
   ): Promise<Resolution[]> {
     const all: Resolution[] = [];
     const missing: ApiError[] = [];
-    for (const model of models) {
+    const add = async (model: string, isOneOfSeveral: boolean): Promise<void> => {
       const found = await this.find(model, options).catch(apiErrorOf);
-      if (found instanceof ApiError) missing.push(found);
-      else all.push(models.length > 1 ? { ...found, isOneOfSeveral: true } : found);
-    }
+      if (found instanceof ApiError) return void missing.push(found);
+      const { others = [] } = this.#viewOf(options).names.get(model)?.slot ?? {};
+      all.push(isOneOfSeveral || others.length > 0 ? { ...found, isOneOfSeveral: true } : found);
+      for (const other of others) await add(other, true);
+    };
+    for (const model of models) await add(model, models.length > 1);
     const [first] = all;
     if (first === undefined) throw missing[0] ?? new ApiError('model_not_found', { param: 'model' });
     const isNamed = fallbacks.length > 0;

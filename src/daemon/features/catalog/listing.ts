@@ -49,14 +49,18 @@ export interface ListingsDeps {
   count: (provider: string) => Promise<number>;
   /** Stores the listings for the next start. */
   save: (listings: string) => Promise<void>;
+  /** In milliseconds since 1970. */
+  now: () => number;
 }
 
 const formatVersion = 1;
 /** Smaller lists are not checked for a sudden loss of models. */
 const comparableMin = 4;
+/** New models that a refresh names. */
+const addedMax = 100;
 
 /** The models that providers listed last, stored across restarts. */
-export function createModelListings({ providers, replace, count, save }: ListingsDeps) {
+export function createModelListings({ providers, replace, count, save, now }: ListingsDeps) {
   const known = new Map<string, { baseUrl: string | undefined; models: Listing }>();
   // Suspicious lists, which are accepted when they are repeated.
   const suspicious = new Map<string, string>();
@@ -83,7 +87,7 @@ export function createModelListings({ providers, replace, count, save }: Listing
       return suspicion;
     }
     suspicious.delete(name);
-    known.set(name, { baseUrl, models: withFirstDates(models, known.get(name)) });
+    known.set(name, { baseUrl, models: withFirstDates(models, known.get(name), now()) });
     return null;
   };
 
@@ -95,6 +99,7 @@ export function createModelListings({ providers, replace, count, save }: Listing
     async refresh(): Promise<RefreshedProvider[]> {
       const asked = providers().filter(({ description, listModels }) => description.available && listModels);
       const before = await Promise.all(asked.map(({ description }) => count(description.name)));
+      const listedBefore = asked.map(({ description }) => known.get(description.name));
       const results = await Promise.allSettled(asked.map(({ listModels }) => listModels?.() ?? []));
       const failures = asked.map(({ description }, index) => accept(description, results[index]));
       apply();
@@ -104,6 +109,7 @@ export function createModelListings({ providers, replace, count, save }: Listing
           provider: description.name,
           models: await count(description.name),
           models_before: before[index] ?? 0,
+          added: addedTo(listedBefore[index], known.get(description.name)),
           error: failures[index] ?? null,
         })),
       );
@@ -146,13 +152,21 @@ function suspicionOf(models: Listing, before: { models: Listing } | undefined): 
   return `It listed only ${count} models, after ${countBefore} before; the previous list is kept. Refresh again to accept the shorter one.`;
 }
 
-/** Models with the time under which each was first listed: local servers give the time of the request. */
-function withFirstDates(models: Listing, before: { models: Listing } | undefined): Listing {
+function addedTo(before: { models: Listing } | undefined, now: { models: Listing } | undefined): string[] {
+  if (before === undefined || now === undefined) return [];
+  return Object.keys(now.models)
+    .filter((name) => !Object.hasOwn(before.models, name))
+    .slice(0, addedMax);
+}
+
+/** Models with the times under which each was first listed: local servers give the time of the request as that of its creation. */
+function withFirstDates(models: Listing, before: { models: Listing } | undefined, now: number): Listing {
   return Object.fromEntries(
-    Object.entries(models).map(([name, details]) => [
-      name,
-      { ...details, createdAt: ownValue(before?.models ?? {}, name)?.createdAt ?? details.createdAt },
-    ]),
+    Object.entries(models).map(([name, details]) => {
+      const known = ownValue(before?.models ?? {}, name);
+      const listedAt = known === undefined ? now : (known.listedAt ?? 0);
+      return [name, { ...details, createdAt: known?.createdAt ?? details.createdAt, listedAt }];
+    }),
   );
 }
 

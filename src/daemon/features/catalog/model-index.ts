@@ -8,6 +8,8 @@ import type { PriceLibrary } from './price-library.ts';
 export interface ModelSlot {
   id: string;
   at: { provider: ProviderDescription; providerModel: string }[];
+  /** The ids of further models that a plain name stands for, to be tried after this one. */
+  others?: readonly string[];
 }
 
 /** All models, by id and by other spellings. */

@@ -36,6 +36,8 @@ export interface ModelDetails {
   description?: string | undefined;
   /** Unix seconds. */
   createdAt?: number | undefined;
+  /** When its provider first listed it, in milliseconds since 1970; undefined for models that the configuration names. */
+  listedAt?: number | undefined;
   contextLength?: number | undefined;
   outputTokensMax?: number | undefined;
   capabilities?: Partial<Capabilities> | undefined;
@@ -74,6 +76,6 @@ export interface Resolution {
   id: string;
   /** In the order of the configuration; at least one. */
   offers: readonly Offer[];
-  /** Whether the caller named a group of models: if this one may not be used, another one may. */
+  /** Whether the caller's name stands for several models: if this one may not be used, another one may. */
   isOneOfSeveral?: true;
 }

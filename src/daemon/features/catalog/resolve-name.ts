@@ -1,5 +1,6 @@
 import { ApiError } from '../../../shared/errors.ts';
 import { quoted } from '../../../shared/faults/not-found.ts';
+import { ownValue } from '../../../shared/json/json-object.ts';
 import { inWords } from '../../../shared/text/in-words.ts';
 import { idOf, isMaker, isReseller, type ModelIndex, type ModelSlot } from './model-index.ts';
 import { canonicalName, nearestNames } from './model-names.ts';
@@ -10,8 +11,9 @@ export const listAdvice = 'GET /v1/models lists the models.';
 
 /**
  * Finds a model by, in this order: its id in any spelling; a provider's name before a model's (`openrouter/…`, `groq/…`),
- * which pins that provider; a suffix that is unique among the callable models, or among all. Unlisted names are forwarded
- * to callable providers that accept any name.
+ * which pins that provider; a suffix, such as a name without its maker's, of callable models, or else of any. A suffix of several
+ * models stands for the one whose name it is first, then for the others. Unlisted names are forwarded to callable providers that
+ * accept any name.
  */
 export function resolveName(
   name: string,
@@ -25,11 +27,11 @@ export function resolveName(
   if (pinned) return pinned;
   const bySuffix = index.bySuffix.get(canonical) ?? [];
   const callable = bySuffix.filter((slot) => slot.at.some(({ provider }) => canCall(provider)));
-  const [only, second] = callable.length > 0 ? callable : bySuffix;
-  if (only && !second) return only;
-  const forwarded = bySuffix.length === 0 ? forwardToReseller(name, index, canCall) : undefined;
+  const [owner, ...others] = ownersFirst(callable.length > 0 ? callable : bySuffix);
+  if (owner) return others.length === 0 ? owner : { ...owner, others: others.map(({ id }) => id) };
+  const forwarded = forwardToReseller(name, index, canCall);
   if (forwarded) return forwarded;
-  throw notFound(name, bySuffix, index);
+  throw notFound(name, index);
 }
 
 function resolvePinned(
@@ -81,15 +83,35 @@ function forwardToReseller(
   return at.length > 0 ? { id: name, at } : undefined;
 }
 
-function notFound(name: string, candidates: readonly ModelSlot[], index: ModelIndex): ApiError {
-  if (candidates.length > 1) {
-    const ids = candidates.slice(0, 5).map(({ id }) => id);
-    return new ApiError('model_not_found', {
-      param: 'model',
-      message: `${quoted(name)} is ambiguous: use one of ${ids.join(', ')}.`,
-      extra: { nearest: ids },
-    });
-  }
+/**
+ * Models of one plain name in the order in which they have a claim to it: its maker's, which resellers sell, too; those that the
+ * configuration names; those that upstreams list, as long as they have listed them; those of local servers, which come and go. So
+ * a name that was used keeps its meaning whatever a provider lists later.
+ */
+function ownersFirst(slots: readonly ModelSlot[]): ModelSlot[] {
+  const claims = new Map(slots.map((slot) => [slot, claimOf(slot)]));
+  const claim = (slot: ModelSlot) => claims.get(slot) ?? [];
+  return slots.toSorted((a, b) => {
+    const [kind = 0, since = 0] = claim(a);
+    const [otherKind = 0, otherSince = 0] = claim(b);
+    return kind - otherKind || since - otherSince;
+  });
+}
+
+function claimOf({ at }: ModelSlot): readonly number[] {
+  const claims = at.map(({ provider, providerModel }): [kind: number, since: number] => {
+    const { kind, models, details } = provider;
+    if (isMaker(kind)) return [0, 0];
+    if (isReseller(kind)) return [1, 0];
+    if (kind === 'simulator') return [5, 0];
+    if (kind === 'local') return [4, 0];
+    const listedAt = ownValue(details ?? {}, providerModel)?.listedAt;
+    return Array.isArray(models) || listedAt === undefined ? [2, 0] : [3, listedAt];
+  });
+  return claims.toSorted(([a, sinceA], [b, sinceB]) => a - b || sinceA - sinceB)[0] ?? [];
+}
+
+function notFound(name: string, index: ModelIndex): ApiError {
   const nearest = nearestNames(name, index.slots.keys());
   const family = index.providers.get(name.slice(0, Math.max(0, name.indexOf('/'))));
   const advice = nearest.length > 0 ? `Did you mean ${inWords(nearest)}?` : listAdvice;

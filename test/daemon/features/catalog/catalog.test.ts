@@ -1,6 +1,7 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import {
+  createModelListings,
   defaultModel,
   type ProviderDescription,
   unknownModels,
@@ -67,11 +68,102 @@ describe('a name resolves', () => {
     for (const id of nearest) expect(failure.message).toContain(id);
   });
 
-  test('a short form of two models: nothing, with both suggested', async () => {
-    const failure = await failureOf(catalog.resolve('llama-3.3'));
-    expect(failure.code).toBe('model_not_found');
-    expect(failure.message).toContain('groq/llama-3.3');
-    expect(failure.message).toContain('box/llama-3.3');
+  test('a plain name of several models: to each of them, its maker’s first', async () => {
+    const upstream = (name: string, more: Partial<ProviderDescription>) => provider(name, 'compatible', more);
+    const listed = (listedAt: number) => ({ details: { 'gpt-5': { listedAt }, llama: { listedAt } } });
+    const several = catalogOf([
+      upstream('late', listed(20)),
+      provider('ollama', 'local', { models: ['gpt-5', 'llama', 'qwen3'] }),
+      upstream('early', listed(10)),
+      upstream('named', { models: ['gpt-5', 'llama'] }),
+      provider('openrouter', 'openrouter', { models: ['meta/llama', 'openai/gpt-5'] }),
+      ...makers,
+    ]);
+    const idsOf = async (name: string) => (await several.resolveAll(name, [])).map(({ id }) => id);
+    const upstreams = (name: string) => ['named', 'early', 'late', 'ollama'].map((one) => `${one}/${name}`);
+    for (let time = 0; time < 2; time += 1) {
+      expect(await idsOf('gpt-5')).toEqual(['openai/gpt-5', ...upstreams('gpt-5')]);
+      expect(await idsOf('llama')).toEqual(['meta/llama', ...upstreams('llama')]);
+      expect(await idsOf('openai/gpt-5')).toEqual(['openai/gpt-5']);
+      expect(await idsOf('qwen3')).toEqual(['ollama/qwen3']);
+    }
+    const keyless = catalogOf([
+      provider('openai', 'openai', { available: false }),
+      upstream('early', listed(10)),
+    ]);
+    expect((await keyless.resolveAll('gpt-5', [])).map(({ id }) => id)).toEqual(['early/gpt-5']);
+  });
+
+  test('a plain name keeps its meaning whatever providers list, in any order and over restarts', async () => {
+    const names = ['gpt-5', 'llama', 'qwen', 'mistral', 'phi'];
+    const lists = fc.subarray(names, { minLength: 1 });
+    const change = fc.record({
+      upstream: fc.constantFrom('a', 'b', 'c'),
+      list: fc.option(lists, { nil: undefined }),
+      restarts: fc.boolean(),
+    });
+    const scenario = fc.record({
+      hasMaker: fc.boolean(),
+      order: fc.shuffledSubarray(['a', 'b', 'c'], { minLength: 3 }),
+      changes: fc.array(change, { maxLength: 12 }),
+    });
+    await fc.assert(
+      fc.asyncProperty(scenario, async ({ hasMaker, order, changes }) => {
+        const state = { now: 1, stored: '', lists: new Map<string, readonly string[]>() };
+        const start = () => {
+          const upstreams = order.map((name) => provider(name, 'compatible', { models: '*', baseUrl: name }));
+          const descriptions = new Map(
+            [...(hasMaker ? makers : []), ...upstreams].map((one) => [one.name, one] as const),
+          );
+          const started = catalogOf([...descriptions.values()]);
+          const listings = createModelListings({
+            providers: () =>
+              [...descriptions.values()].map((description) => ({
+                description,
+                ...(description.kind === 'compatible' && {
+                  listModels: async () => (state.lists.get(description.name) ?? []).map((name) => ({ name })),
+                }),
+              })),
+            replace(listed) {
+              for (const [name, details] of listed)
+                descriptions.set(name, { ...(descriptions.get(name) as ProviderDescription), details });
+              started.replaceProviders([...descriptions.values()]);
+            },
+            count: async () => 0,
+            save: async (text) => {
+              state.stored = text;
+            },
+            now: () => state.now,
+          });
+          if (state.stored !== '') listings.restore(state.stored);
+          return { started, listings };
+        };
+        const idOf = async (started: typeof catalog, name: string) => {
+          try {
+            return (await started.resolveAll(name, []))[0]?.id;
+          } catch {
+            return undefined;
+          }
+        };
+        let daemon = start();
+        const meanings = new Map<string, string>();
+        for (const { upstream, list, restarts } of changes) {
+          state.now += 1;
+          if (list !== undefined) state.lists.set(upstream, list);
+          await daemon.listings.refresh();
+          if (restarts) daemon = start();
+          for (const name of names) {
+            const found = await idOf(daemon.started, name);
+            const before = meanings.get(name);
+            const isStillThere =
+              before !== undefined && (await daemon.started.all()).some(({ id }) => id === before);
+            if (isStillThere) expect(found).toBe(before);
+            if (found !== undefined) meanings.set(name, found);
+          }
+        }
+      }),
+      { numRuns: 100 },
+    );
   });
 
   test.each([
