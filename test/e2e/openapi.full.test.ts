@@ -67,6 +67,13 @@ describe('the description of the API', () => {
     expect([document.openapi, document.info.version]).toEqual(['3.1.0', '1.0.0-beta']);
   });
 
+  test('begins with what readers look for', () => {
+    expect((document.tags as { name: string }[]).slice(0, 2).map(({ name }) => name)).toEqual([
+      'Model calls',
+      'Models',
+    ]);
+  });
+
   test('is valid for one validator', async () => {
     const { valid, errors } = await new Validator().validate(structuredClone(document));
     expect([valid, errors]).toEqual([true, undefined]);

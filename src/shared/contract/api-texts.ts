@@ -15,9 +15,9 @@ export const apiDescription = [
 /** A description of each group of endpoints. */
 export const tagDescriptions = {
   'Model calls': 'Call a model and read stored responses.',
+  Models: 'Available models, their providers and prices.',
   Decisions: 'Probabilities for typed questions, free and without a key.',
   Peers: 'Other servers that answer decisions: registered, checked and skipped while they fail.',
-  Models: 'Available models, their providers and prices.',
   Keys: 'API keys of a workspace, and the calling key itself.',
   Budgets: 'Limits on what a workspace, a key, an end user or a tag spends.',
   Alerts: 'Conditions on calls that are reported when they begin and end to hold.',

@@ -33,7 +33,7 @@ export function openApiDocument(
     operations[endpoint.method.toLowerCase()] = operation(endpoint, names);
     paths[path] = operations;
   }
-  const tags = [...new Set(endpoints.map(({ tag }) => tag))];
+  const used = new Set<string>(endpoints.map(({ tag }) => tag));
   return {
     openapi: '3.1.0',
     info: {
@@ -43,7 +43,10 @@ export function openApiDocument(
       license: { name: 'MIT', identifier: 'MIT' },
     },
     servers: (options.servers ?? ['/']).map((url) => ({ url })),
-    tags: tags.map((name) => ({ name, description: tagDescriptions[name] })),
+    // In the order of their descriptions: what most readers look for comes first.
+    tags: Object.entries(tagDescriptions)
+      .filter(([name]) => used.has(name))
+      .map(([name, description]) => ({ name, description })),
     paths,
     components: {
       schemas: Object.fromEntries([...found].sort(([a], [b]) => (a < b ? -1 : 1))),

@@ -45,10 +45,7 @@ ${schemasView(description)}
 function navGroup(name: string, endpoints: Endpoint[]): Markup {
   const links = endpoints.map(
     ({ method, path, operation: { operationId, summary } }) =>
-      html`<li><a href="#${operationId}" title="${path}"><span class="method ${method.toLowerCase()}">${method}</span> ${summary.replace(
-        /\.$/,
-        '',
-      )}</a></li>`,
+      html`<li><a href="#${operationId}" title="${path}"><span class="method ${method.toLowerCase()}">${method}</span> ${inline(summary.replace(/\.$/, ''))}</a></li>`,
   );
   return html`<div class="group"><h2>${name}</h2><ul>${links}</ul></div>`;
 }
