@@ -4,43 +4,10 @@ import { parseQuery } from '../../src/shared/calls/query.ts';
 import type { TraceView } from '../../src/shared/contract/traces.ts';
 import { callsQuery, inRange, selects, toggled } from '../../src/web/data/calls-query.ts';
 import { answerText, conversationOf } from '../../src/web/parts/conversation.ts';
-import { countText, durationText, tokenRate, usdText } from '../../src/web/parts/format.ts';
 import { groupedByConversation } from '../../src/web/screens/calls/conversations.ts';
 import { copyForms } from '../../src/web/screens/calls/copy-as.ts';
 
 /** What the page of a call computes, without a browser. */
-
-describe('formats', () => {
-  test.each([
-    [0.01, '<0.1 ms'],
-    [0.4, '0.4 ms'],
-    [812.4, '812 ms'],
-    [999.6, '1.00 s'],
-    [12_400, '12.4 s'],
-    [125_000, '2 m 05 s'],
-  ])('%s ms', (ms, text) => {
-    expect(durationText(ms)).toBe(text);
-  });
-
-  test.each([
-    ['0', '$0'],
-    ['31.2', '$31.20'],
-    ['0.0312', '$0.0312'],
-    ['0.000045', '$0.000045'],
-    ['0.000000001', '$0.000000001'],
-  ])('%s dollars', (usd, text) => {
-    expect(usdText(usd)).toBe(text);
-  });
-
-  test('counts, unknown amounts and rates', () => {
-    expect([countText(1204), countText(44_210), countText(1_310_000)]).toEqual(['1,204', '44.2k', '1.3M']);
-    expect(usdText(null)).toBe('unknown');
-    expect(tokenRate({ tokens: { output: 71 }, timings: { first_token_ms: 1000, total_ms: 2000 } })).toBe(71);
-    expect(
-      tokenRate({ tokens: { output: 71 }, timings: { first_token_ms: null, total_ms: 2000 } }),
-    ).toBeUndefined();
-  });
-});
 
 describe('a conversation', () => {
   const roles = (body: unknown) => conversationOf(body).passages.map(({ role }) => role);

@@ -9,6 +9,9 @@ import {
 import type { Alert, AlertCondition, AlertFiring, AlertPreview } from '../../shared/contract/alerts.ts';
 import { exitCodes } from '../../shared/errors.ts';
 import { ReceivedError } from '../../shared/faults/received-error.ts';
+import { alertValue } from '../../view/alerts.ts';
+import { ago, duration } from '../../view/durations.ts';
+import { dayAndClock, shortTime } from '../../view/times.ts';
 import type { Context } from '../context.ts';
 import {
   deleteAlert,
@@ -22,9 +25,7 @@ import {
 import { CliError } from '../failures/cli-error.ts';
 import { resolveKey, resolveWorkspace } from '../names/resolve.ts';
 import { example, minutes, wholeNumber, yesOption } from '../options.ts';
-import { dollars } from '../output/amount.ts';
 import type { Column } from '../output/table.ts';
-import { ago, duration, localTime } from '../output/time.ts';
 import { confirm } from '../terminal/prompts.ts';
 import { ownName } from './budgets.ts';
 
@@ -174,7 +175,7 @@ export const firedAlertsCommand = (context: Context) =>
       const params = { workspace: await resolveWorkspace(context, workspace) };
       const query = { alert, limit, ...(open && { open }) };
       const { data } = await context.client().call(listFirings, { params, query });
-      await context.out.table(data, firingColumns, { empty: 'No alert has fired.' });
+      await context.out.table(data, firingColumns(context.now()), { empty: 'No alert has fired.' });
     });
 
 type Settings = AlertCondition & { webhook_url?: string | null; new_secret?: boolean };
@@ -256,20 +257,6 @@ function thresholdOf(kind: AlertKind, { number, unit }: Threshold): string {
 
 const unitNames = { usd: 'dollars', percent: 'percent', ms: 'milliseconds or seconds', calls: 'calls' };
 
-/** A value in the unit of its kind. */
-function amount(kind: AlertKind, value: string | null): string {
-  if (value === null) return '–';
-  const unit = alertUnits[kind];
-  if (unit === 'usd') return dollars(value);
-  if (unit === 'percent') return `${value} %`;
-  return unit === 'ms' ? duration(Number(value)) : value;
-}
-
-function windowText(window: number): string {
-  if (window % 1440 === 0) return `${window / 1440}d`;
-  return window % 60 === 0 ? `${window / 60}h` : `${window}m`;
-}
-
 type Filters = Pick<Alert, 'key' | 'model' | 'provider'>;
 
 const filterText = ({ key, model, provider }: Filters): string =>
@@ -288,17 +275,21 @@ const alertColumns = ({ now }: Context): Column<Alert>[] => [
     show: (alert) => ago(alert.since, now()),
   },
   { title: 'kind', value: (alert) => alert.kind },
-  { title: 'value', value: (alert) => alert.value, show: (alert) => amount(alert.kind, alert.value) },
+  {
+    title: 'value',
+    value: (alert) => alert.value,
+    show: (alert) => alertValue(alert.value, alertUnits[alert.kind]),
+  },
   {
     title: 'threshold',
     value: (alert) => alert.threshold,
-    show: (alert) => amount(alert.kind, alert.threshold),
+    show: (alert) => alertValue(alert.threshold, alertUnits[alert.kind]),
   },
   {
     title: 'window_minutes',
     label: 'window',
     value: (alert) => alert.window_minutes,
-    show: (alert) => windowText(alert.window_minutes),
+    show: (alert) => duration(alert.window_minutes * 60_000),
   },
   { title: 'of', value: filterText },
   {
@@ -321,12 +312,12 @@ const alertColumns = ({ now }: Context): Column<Alert>[] => [
   { title: 'message', value: (alert) => alert.message, show: (alert) => alert.message ?? '–', isSpare: true },
 ];
 
-const firingColumns: Column<AlertFiring>[] = [
+const firingColumns = (now: number): Column<AlertFiring>[] => [
   {
     title: 'fired_at',
     label: 'fired',
     value: (firing) => firing.fired_at,
-    show: (firing) => localTime(firing.fired_at),
+    show: (firing) => shortTime(firing.fired_at, now),
   },
   {
     title: 'resolved_at',
@@ -337,7 +328,11 @@ const firingColumns: Column<AlertFiring>[] = [
     style: (firing) => (firing.resolved_at === null ? 'red' : undefined),
   },
   { title: 'alert', value: (firing) => firing.alert },
-  { title: 'value', value: (firing) => firing.value, show: (firing) => amount(firing.kind, firing.value) },
+  {
+    title: 'value',
+    value: (firing) => firing.value,
+    show: (firing) => alertValue(firing.value, alertUnits[firing.kind]),
+  },
   { title: 'message', value: (firing) => firing.message },
 ];
 
@@ -354,13 +349,13 @@ const dayColumns = (kind: AlertKind): Column<AlertPreview['days'][number]>[] => 
     title: 'first_at',
     label: 'first',
     value: (day) => day.first_at,
-    show: (day) => (day.first_at === null ? '-' : localTime(day.first_at)),
+    show: (day) => (day.first_at === null ? '-' : dayAndClock(day.first_at)),
   },
   {
     title: 'peak',
     label: kind === 'silence' ? 'fewest calls' : 'peak',
     value: ({ peak }) => peak,
-    show: ({ peak }) => amount(kind, peak),
+    show: ({ peak }) => alertValue(peak, alertUnits[kind]),
     align: 'right',
   },
 ];

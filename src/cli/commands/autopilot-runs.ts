@@ -3,6 +3,7 @@ import type { AutopilotRun, AutopilotRunEntry } from '../../shared/contract/auto
 import type { ThreadEvent } from '../../shared/contract/threads.ts';
 import { exitCodes } from '../../shared/errors.ts';
 import { bitcoin } from '../../shared/money/sats.ts';
+import { plannedTime } from '../../view/times.ts';
 import type { Context } from '../context.ts';
 import {
   cancelAutopilotRun,
@@ -16,7 +17,6 @@ import { resolveAutopilot, resolveThread } from '../names/resolve.ts';
 import { example, wholeNumber } from '../options.ts';
 import { escapeControls } from '../output/escape-controls.ts';
 import type { Column } from '../output/table.ts';
-import { plannedTime } from '../output/time.ts';
 import { runColumns } from './chats.ts';
 import { follow } from './follow.ts';
 

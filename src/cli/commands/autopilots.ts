@@ -11,6 +11,9 @@ import type {
 } from '../../shared/contract/autopilots.ts';
 import { exitCodes } from '../../shared/errors.ts';
 import { bitcoin } from '../../shared/money/sats.ts';
+import { ago } from '../../view/durations.ts';
+import { dollars } from '../../view/money.ts';
+import { plannedTime } from '../../view/times.ts';
 import type { Context } from '../context.ts';
 import {
   archiveAutopilot,
@@ -23,9 +26,7 @@ import {
 import { CliError } from '../failures/cli-error.ts';
 import { asGiven, resolveAutopilot } from '../names/resolve.ts';
 import { example, wholeNumber, yesOption } from '../options.ts';
-import { dollars } from '../output/amount.ts';
 import type { Column } from '../output/table.ts';
-import { ago, plannedTime } from '../output/time.ts';
 import { confirm } from '../terminal/prompts.ts';
 import { policyFields, profileFields } from './autopilot-fields.ts';
 import { spendCap } from './keys/limits.ts';

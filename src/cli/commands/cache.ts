@@ -1,13 +1,13 @@
 import { Command } from '@commander-js/extra-typings';
 import type { CacheView } from '../../shared/contract/cache.ts';
 import { sizeText } from '../../shared/text/size-text.ts';
+import { duration } from '../../view/durations.ts';
+import { count } from '../../view/numbers.ts';
 import type { Context } from '../context.ts';
 import { clearCache, getCache } from '../endpoints.ts';
 import { resolveWorkspace } from '../names/resolve.ts';
 import { example } from '../options.ts';
-import { count } from '../output/amount.ts';
 import type { Column } from '../output/table.ts';
-import { duration } from '../output/time.ts';
 
 export const showCacheCommand = (context: Context) =>
   new Command('show')

@@ -3,6 +3,9 @@ import { captureLevels } from '../../shared/constants/capture-levels.ts';
 import type { getCapture as getCaptureContract } from '../../shared/contract/content.ts';
 import type { Result } from '../../shared/contract/endpoint.ts';
 import { sizeText } from '../../shared/text/size-text.ts';
+import { ago } from '../../view/durations.ts';
+import { count } from '../../view/numbers.ts';
+import { plannedTime } from '../../view/times.ts';
 import type { Context } from '../context.ts';
 import {
   captureWire,
@@ -15,9 +18,7 @@ import {
 import { type KeyNames, keyNamesFor, keyText } from '../names/key-names.ts';
 import { resolveFilter, resolveKey, resolveWorkspace } from '../names/resolve.ts';
 import { example, minutes } from '../options.ts';
-import { count } from '../output/amount.ts';
 import type { Column } from '../output/table.ts';
-import { ago, plannedTime } from '../output/time.ts';
 import { pastTime } from '../times.ts';
 import { queryIn } from './traces/query-in.ts';
 

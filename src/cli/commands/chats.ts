@@ -1,13 +1,13 @@
 import { Command } from '@commander-js/extra-typings';
 import type { Chat, Run } from '../../shared/contract/chats.ts';
+import { ago } from '../../view/durations.ts';
+import { dollars } from '../../view/money.ts';
 import type { Context } from '../context.ts';
 import { listChats, listRuns } from '../endpoints.ts';
 import { resolveThread } from '../names/resolve.ts';
 import { example, wholeNumber } from '../options.ts';
-import { dollars } from '../output/amount.ts';
 import type { Style } from '../output/style.ts';
 import type { Column } from '../output/table.ts';
-import { ago } from '../output/time.ts';
 
 export const listChatsCommand = (context: Context) =>
   new Command('list')

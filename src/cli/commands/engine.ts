@@ -7,13 +7,13 @@ import type { EngineModelCheck, EngineModelView } from '../../shared/contract/en
 import { exitCodes } from '../../shared/errors.ts';
 import { foldersOf } from '../../shared/folders.ts';
 import { sizeText } from '../../shared/text/size-text.ts';
+import { duration } from '../../view/durations.ts';
 import type { Context } from '../context.ts';
 import { addEngineModel, checkEngineModel, listEngineModels, removeEngineModel } from '../endpoints.ts';
 import { CliError } from '../failures/cli-error.ts';
 import { readDaemonFile } from '../hosts/local-daemon.ts';
 import { example } from '../options.ts';
 import type { Column } from '../output/table.ts';
-import { duration } from '../output/time.ts';
 
 export const installEngineCommand = (context: Context) =>
   new Command('install')
@@ -131,8 +131,6 @@ const columns: Column<EngineModelView>[] = [
   { title: 'path', value: ({ path }) => path },
 ];
 
-const milliseconds = (ms: number | null) => (ms === null ? '–' : duration(ms));
-
 const checkColumns: Column<EngineModelCheck>[] = [
   { title: 'model', value: ({ model }) => model, essential: true },
   { title: 'problem', value: ({ problem }) => problem, show: ({ problem }) => problem ?? 'none' },
@@ -140,13 +138,13 @@ const checkColumns: Column<EngineModelCheck>[] = [
     title: 'load_ms',
     label: 'loading',
     value: (check) => check.load_ms,
-    show: (check) => milliseconds(check.load_ms),
+    show: (check) => duration(check.load_ms),
   },
   {
     title: 'decision_ms',
     label: 'a decision',
     value: (check) => check.decision_ms,
-    show: (check) => milliseconds(check.decision_ms),
+    show: (check) => duration(check.decision_ms),
   },
   { title: 'sha256', value: ({ sha256 }) => sha256 },
 ];

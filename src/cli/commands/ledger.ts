@@ -1,10 +1,10 @@
 import { Command } from '@commander-js/extra-typings';
 import type { LedgerCheck } from '../../shared/contract/credit.ts';
 import { exitCodes } from '../../shared/errors.ts';
+import { count } from '../../view/numbers.ts';
 import type { Context } from '../context.ts';
 import { verifyLedger } from '../endpoints.ts';
 import { example } from '../options.ts';
-import { count } from '../output/amount.ts';
 
 export const verifyLedgerCommand = (context: Context) =>
   new Command('verify')

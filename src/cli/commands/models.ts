@@ -6,12 +6,13 @@ import type {
   RefreshedProvider,
 } from '../../shared/contract/models.ts';
 import { exitCodes } from '../../shared/errors.ts';
+import { duration } from '../../view/durations.ts';
+import { dollars } from '../../view/money.ts';
+import { count } from '../../view/numbers.ts';
 import type { Context } from '../context.ts';
 import { getModel, listModels, refreshModels } from '../endpoints.ts';
 import { csvOption, example } from '../options.ts';
-import { count, dollars } from '../output/amount.ts';
 import type { Column } from '../output/table.ts';
-import { duration } from '../output/time.ts';
 
 export const listModelsCommand = (context: Context) =>
   new Command('list')
@@ -155,7 +156,7 @@ export const providerColumns: Column<ModelProvider>[] = [
   {
     title: 'first token',
     value: (provider) => provider.live?.ttft_ms_p50,
-    show: ({ live }) => (live?.ttft_ms_p50 == null ? '–' : duration(live.ttft_ms_p50)),
+    show: ({ live }) => duration(live?.ttft_ms_p50),
     align: 'right',
     isSpare: true,
   },

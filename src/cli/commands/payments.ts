@@ -8,6 +8,7 @@ import type {
 import type { resolvePayment as resolvePaymentContract } from '../../shared/contract/wallet-backend.ts';
 import { exitCodes } from '../../shared/errors.ts';
 import { bitcoin } from '../../shared/money/sats.ts';
+import { ago } from '../../view/durations.ts';
 import type { Context } from '../context.ts';
 import {
   decodeInvoice,
@@ -22,7 +23,6 @@ import { csvOption, example, wholeNumber, yesOption } from '../options.ts';
 import { escapeControls } from '../output/escape-controls.ts';
 import type { Style } from '../output/style.ts';
 import type { Column } from '../output/table.ts';
-import { ago } from '../output/time.ts';
 import { confirm } from '../terminal/prompts.ts';
 
 export const payCommand = (context: Context) =>

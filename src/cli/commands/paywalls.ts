@@ -1,6 +1,8 @@
 import { Command, InvalidArgumentError, Option } from '@commander-js/extra-typings';
 import type { AuthScheme, ExportFormat, Paywall, PaywallMethod } from '../../shared/contract/paywalls.ts';
 import { bitcoin } from '../../shared/money/sats.ts';
+import { ago } from '../../view/durations.ts';
+import { count } from '../../view/numbers.ts';
 import type { Context } from '../context.ts';
 import {
   createPaywall,
@@ -11,10 +13,8 @@ import {
   updatePaywall,
 } from '../endpoints.ts';
 import { example, wholeNumber, yesOption } from '../options.ts';
-import { count } from '../output/amount.ts';
 import type { Style } from '../output/style.ts';
 import type { Column } from '../output/table.ts';
-import { ago } from '../output/time.ts';
 import { confirm } from '../terminal/prompts.ts';
 
 const methods = [

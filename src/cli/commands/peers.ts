@@ -2,13 +2,13 @@ import { Command, InvalidArgumentError, Option } from '@commander-js/extra-typin
 import { type Peer, type PeerAttempt, type PeerCheck, peerNamePattern } from '../../shared/contract/peers.ts';
 import { exitCodes } from '../../shared/errors.ts';
 import { isoTime } from '../../shared/time/time.ts';
+import { ago, duration } from '../../view/durations.ts';
 import type { Context } from '../context.ts';
 import { checkPeer, deletePeer, listPeerAttempts, listPeers, putPeer } from '../endpoints.ts';
 import { noSuch } from '../failures/no-such.ts';
 import { resolveWorkspace } from '../names/resolve.ts';
 import { example, wholeNumber, yesOption } from '../options.ts';
 import type { Column } from '../output/table.ts';
-import { ago, duration } from '../output/time.ts';
 import { askSecret, confirm } from '../terminal/prompts.ts';
 
 const ofWorkspace = [
@@ -195,7 +195,7 @@ const peerColumns = (now: number): Column<Peer>[] => [
   {
     title: 'latency_ms',
     value: (peer) => peer.latency_ms,
-    show: (peer) => (peer.latency_ms === null ? '-' : duration(peer.latency_ms)),
+    show: (peer) => duration(peer.latency_ms),
     align: 'right',
   },
   { title: 'answered', value: (peer) => peer.answered, align: 'right' },

@@ -1,11 +1,11 @@
 import { Command } from '@commander-js/extra-typings';
 import type { ProviderHealth } from '../../shared/contract/provider-health.ts';
+import { ago, duration } from '../../view/durations.ts';
+import { count, percent } from '../../view/numbers.ts';
 import type { Context } from '../context.ts';
 import { getProvidersHealth } from '../endpoints.ts';
 import { csvOption, example } from '../options.ts';
-import { count } from '../output/amount.ts';
 import type { Column } from '../output/table.ts';
-import { ago, duration } from '../output/time.ts';
 import { pastTime, pastTimeHelp } from '../times.ts';
 
 export const providerHealthCommand = (context: Context) =>
@@ -32,7 +32,7 @@ const columns = (now: number): Column<ProviderHealth>[] => [
     title: 'share_ok',
     label: 'ok',
     value: ({ share_ok }) => share_ok,
-    show: ({ share_ok: share }) => (share === null ? '–' : `${Math.round(share * 1_000) / 10} %`),
+    show: ({ share_ok: share }) => (share === null ? '–' : percent(share)),
     style: ({ share_ok: share }) => (share !== null && share < 0.95 ? 'red' : undefined),
     align: 'right',
   },
@@ -60,7 +60,7 @@ function firstByte(name: 'p50' | 'p95'): Column<ProviderHealth> {
     title: `first_byte_${name}_ms`,
     label: `first byte ${name}`,
     value: ({ first_byte_ms }) => first_byte_ms[name],
-    show: ({ first_byte_ms }) => (first_byte_ms[name] === null ? '–' : duration(first_byte_ms[name])),
+    show: ({ first_byte_ms }) => duration(first_byte_ms[name]),
     align: 'right',
     isSpare: true,
   };

@@ -1,10 +1,10 @@
 import { Command } from '@commander-js/extra-typings';
 import type { EndedBench, ProviderView } from '../../shared/contract/providers.ts';
+import { ago } from '../../view/durations.ts';
 import type { Context } from '../context.ts';
 import { getProvider, retryProvider } from '../endpoints.ts';
 import { example } from '../options.ts';
 import type { Column } from '../output/table.ts';
-import { ago } from '../output/time.ts';
 
 type CurrentBench = ProviderView['benches'][number];
 type Learned = ProviderView['learned'][number];

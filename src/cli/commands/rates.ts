@@ -1,9 +1,9 @@
 import { Command } from '@commander-js/extra-typings';
 import type { Rate, RateRow } from '../../shared/contract/rates.ts';
+import { dollars } from '../../view/money.ts';
 import type { Context } from '../context.ts';
 import { listRates } from '../endpoints.ts';
 import { csvOption, example } from '../options.ts';
-import { dollars } from '../output/amount.ts';
 import type { Column } from '../output/table.ts';
 
 export const ratesCommand = (context: Context) =>

@@ -1,5 +1,6 @@
 import { Command } from '@commander-js/extra-typings';
 import type { Session } from '../../shared/contract/people.ts';
+import { ago } from '../../view/durations.ts';
 import type { Context } from '../context.ts';
 import { deleteSession, listSessions } from '../endpoints.ts';
 import { noSuch } from '../failures/no-such.ts';
@@ -7,7 +8,6 @@ import { collectPages } from '../hosts/pages.ts';
 import { asGiven, resolveSession } from '../names/resolve.ts';
 import { example, wholeNumber, yesOption } from '../options.ts';
 import type { Column } from '../output/table.ts';
-import { ago } from '../output/time.ts';
 import { confirm } from '../terminal/prompts.ts';
 
 export const listSessionsCommand = (context: Context) =>

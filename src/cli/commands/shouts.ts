@@ -1,13 +1,14 @@
 import { Command } from '@commander-js/extra-typings';
 import type { Shout, Zone } from '../../shared/contract/shouts.ts';
 import { exitCodes } from '../../shared/errors.ts';
+import { ago } from '../../view/durations.ts';
+import { clockTime } from '../../view/times.ts';
 import type { Context } from '../context.ts';
 import { deleteShout, getShout, listShouts, listZones, postShout, streamShouts } from '../endpoints.ts';
 import { collectRows } from '../hosts/pages.ts';
 import { example, wholeNumber, yesOption } from '../options.ts';
 import { escapeCell, tabSeparatedCell } from '../output/escape-controls.ts';
 import type { Column } from '../output/table.ts';
-import { ago, clockTime } from '../output/time.ts';
 import { confirm, messageText } from '../terminal/prompts.ts';
 import { pastTime, pastTimeHelp } from '../times.ts';
 import { followRows } from './follow.ts';

@@ -1,9 +1,9 @@
 import { Command } from '@commander-js/extra-typings';
 import type { CopyStorageOutcome } from '../../shared/storage/copy-storage.ts';
+import { count } from '../../view/numbers.ts';
 import type { Context } from '../context.ts';
 import { CliError } from '../failures/cli-error.ts';
 import { example } from '../options.ts';
-import { count } from '../output/amount.ts';
 import { progressBar } from '../output/progress.ts';
 import type { Column } from '../output/table.ts';
 

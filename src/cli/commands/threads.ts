@@ -1,6 +1,8 @@
 import { Command } from '@commander-js/extra-typings';
 import type { Thread, ThreadEvent, ThreadMessage } from '../../shared/contract/threads.ts';
 import { exitCodes } from '../../shared/errors.ts';
+import { ago } from '../../view/durations.ts';
+import { clockTime } from '../../view/times.ts';
 import type { Context } from '../context.ts';
 import {
   createThread,
@@ -17,7 +19,6 @@ import { asGiven, resolveThread } from '../names/resolve.ts';
 import { example, wholeNumber, yesOption } from '../options.ts';
 import { escapeCell, escapeControls, tabSeparatedCell } from '../output/escape-controls.ts';
 import type { Column } from '../output/table.ts';
-import { ago, clockTime } from '../output/time.ts';
 import { confirm } from '../terminal/prompts.ts';
 import { follow } from './follow.ts';
 

@@ -2,6 +2,7 @@ import { Command, Option } from '@commander-js/extra-typings';
 import { abilityNames, type Result } from '../../shared/contract/endpoint.ts';
 import type { AccessToken, createToken as createTokenContract } from '../../shared/contract/tokens.ts';
 import { exitCodes } from '../../shared/errors.ts';
+import { ago } from '../../view/durations.ts';
 import type { Context } from '../context.ts';
 import { createToken, listTokens, revokeToken, revokeTokens } from '../endpoints.ts';
 import { CliError } from '../failures/cli-error.ts';
@@ -9,7 +10,6 @@ import { noSuch } from '../failures/no-such.ts';
 import { asGiven, resolveToken } from '../names/resolve.ts';
 import { example, yesOption } from '../options.ts';
 import type { Column } from '../output/table.ts';
-import { ago } from '../output/time.ts';
 import { confirm } from '../terminal/prompts.ts';
 import { futureTime } from '../times.ts';
 

@@ -13,15 +13,16 @@ import type {
 } from '../../shared/contract/usage.ts';
 import { exitCodes } from '../../shared/errors.ts';
 import { localDay } from '../../shared/time/time-zones.ts';
+import { ago, duration } from '../../view/durations.ts';
+import { dollars } from '../../view/money.ts';
+import { count } from '../../view/numbers.ts';
 import type { Context } from '../context.ts';
 import { getUsage, getUsageLatency, getUsageSeries, listUsage, tokensServed } from '../endpoints.ts';
 import { CliError } from '../failures/cli-error.ts';
 import { type KeyNames, keyNamesFor, keyText } from '../names/key-names.ts';
 import { resolveFilter } from '../names/resolve.ts';
 import { checkNoFilter, csvOption, example, wholeNumber } from '../options.ts';
-import { count, dollars } from '../output/amount.ts';
 import type { Column } from '../output/table.ts';
-import { ago, duration } from '../output/time.ts';
 import { dayInZone, pastTime, pastTimeHelp, pastTimeInZone } from '../times.ts';
 
 export const usageCommand = (context: Context) =>
@@ -377,7 +378,7 @@ const usageColumns = (now: number, names: KeyNames): Column<UsageView>[] => [
     title: 'ttft_ms',
     label: 'first token',
     value: (usage) => usage.ttft_ms,
-    show: ({ ttft_ms }) => (ttft_ms === null ? '–' : duration(ttft_ms)),
+    show: ({ ttft_ms }) => duration(ttft_ms),
   },
   { title: 'total_ms', value: (usage) => usage.total_ms, show: (usage) => duration(usage.total_ms) },
   { title: 'created_at', value: (usage) => usage.created_at, show: (usage) => ago(usage.created_at, now) },

@@ -1,5 +1,6 @@
 import { Command, Option } from '@commander-js/extra-typings';
 import type { LoginCode, User } from '../../shared/contract/people.ts';
+import { ago } from '../../view/durations.ts';
 import type { Context } from '../context.ts';
 import { addUser, createLoginCode, listUsers } from '../endpoints.ts';
 import { hostUrl, isLoopbackUrl, isSentInClear, loginLink, socketPathOf } from '../hosts/host-address.ts';
@@ -7,7 +8,6 @@ import { collectPages } from '../hosts/pages.ts';
 import { resolveUser } from '../names/resolve.ts';
 import { example, wholeNumber } from '../options.ts';
 import type { Column } from '../output/table.ts';
-import { ago } from '../output/time.ts';
 
 export const addUserCommand = (context: Context) =>
   new Command('add')

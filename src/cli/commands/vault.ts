@@ -2,12 +2,12 @@ import { Command, Option } from '@commander-js/extra-typings';
 import type { Result } from '../../shared/contract/endpoint.ts';
 import type { exportVault as exportVaultContract, VaultStatus } from '../../shared/contract/vault.ts';
 import { exitCodes } from '../../shared/errors.ts';
+import { ago } from '../../view/durations.ts';
 import type { Context } from '../context.ts';
 import { exportVault, getVault, rotateVault, unlockVault } from '../endpoints.ts';
 import { CliError } from '../failures/cli-error.ts';
 import { example, yesOption } from '../options.ts';
 import type { Column } from '../output/table.ts';
-import { ago } from '../output/time.ts';
 import { vaultText } from '../output/vault-text.ts';
 import { askSecret, confirm } from '../terminal/prompts.ts';
 

@@ -1,11 +1,11 @@
 import { Command } from '@commander-js/extra-typings';
 import type { EventView } from '../../shared/contract/events.ts';
 import { exitCodes } from '../../shared/errors.ts';
+import { clockTime } from '../../view/times.ts';
 import type { Context } from '../context.ts';
 import { listFirings, streamEvents } from '../endpoints.ts';
 import { example, wholeNumber } from '../options.ts';
 import { escapeCell } from '../output/escape-controls.ts';
-import { clockTime } from '../output/time.ts';
 import { runWithInput } from '../terminal/run-with-input.ts';
 import { follow } from './follow.ts';
 

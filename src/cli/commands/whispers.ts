@@ -6,6 +6,8 @@ import { missing } from '../../shared/faults/not-found.ts';
 import { ReceivedError } from '../../shared/faults/received-error.ts';
 import { editDistance } from '../../shared/text/edit-distance.ts';
 import { inWords } from '../../shared/text/in-words.ts';
+import { ago } from '../../view/durations.ts';
+import { clockTime } from '../../view/times.ts';
 import type { Context } from '../context.ts';
 import {
   listMembers,
@@ -21,7 +23,6 @@ import { collectRows } from '../hosts/pages.ts';
 import { example, wholeNumber } from '../options.ts';
 import { escapeCell, tabSeparatedCell } from '../output/escape-controls.ts';
 import type { Column } from '../output/table.ts';
-import { ago, clockTime } from '../output/time.ts';
 import { messageText } from '../terminal/prompts.ts';
 import { followRows } from './follow.ts';
 

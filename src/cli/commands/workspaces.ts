@@ -7,6 +7,7 @@ import type {
   Workspace,
 } from '../../shared/contract/workspaces.ts';
 import { exitCodes } from '../../shared/errors.ts';
+import { ago } from '../../view/durations.ts';
 import type { Context } from '../context.ts';
 import {
   acceptInvitation,
@@ -27,7 +28,6 @@ import { collectPages } from '../hosts/pages.ts';
 import { resolveMember, resolveWorkspace } from '../names/resolve.ts';
 import { example, wholeNumber, yesOption } from '../options.ts';
 import type { Column } from '../output/table.ts';
-import { ago } from '../output/time.ts';
 import { confirm, readCode } from '../terminal/prompts.ts';
 
 export const createWorkspaceCommand = (context: Context) =>

@@ -1,4 +1,5 @@
 import { stripVTControlCharacters } from 'node:util';
+import { sizeText } from '../../shared/text/size-text.ts';
 import type { Paint } from '../output/style.ts';
 
 /** One side of a conversation, as text. */
@@ -90,11 +91,11 @@ function callText({ name, arguments: given, input }: Json): string {
   return placeholder(`call ${name}(${oneLine(String(given ?? input ?? ''))})`);
 }
 
-/** `, 12 kB` of base64, if there is any. */
+/** `, 12 KiB` of base64, if there is any. */
 function sizeOf(base64: unknown): string {
   if (typeof base64 !== 'string' || base64 === '') return '';
   const bytes = Math.floor((base64.slice(base64.indexOf(',') + 1).length * 3) / 4);
-  return bytes < 1000 ? `, ${bytes} bytes` : `, ${Math.round(bytes / 1000)} kB`;
+  return `, ${sizeText(bytes)}`;
 }
 
 function placeholder(text: string): string {

@@ -1,6 +1,7 @@
 import { type CostPart, costParts } from '../../shared/calls/call-cost.ts';
 import type { TraceView } from '../../shared/contract/traces.ts';
-import { count, dollars } from '../output/amount.ts';
+import { dollars } from '../../view/money.ts';
+import { count } from '../../view/numbers.ts';
 import type { Paint } from '../output/style.ts';
 import { alignedTable, type Column } from '../output/table.ts';
 import { wrapLine } from '../output/wrap-line.ts';

@@ -1,4 +1,5 @@
 import { sizeText } from '../../shared/text/size-text.ts';
+import { percent } from '../../view/numbers.ts';
 import type { Io } from '../io.ts';
 import { escapeCell } from './escape-controls.ts';
 import { cutToWidth } from './width.ts';
@@ -28,7 +29,9 @@ export function progressBar({ stderr, columns }: Pick<Io, 'stderr' | 'columns'>)
       const part = total === 0 ? 1 : Math.min(1, done / total);
       const full = Math.round(part * cells);
       const bar = '█'.repeat(full) + '░'.repeat(cells - full);
-      draw(cutToWidth(`${label} ${bar} ${Math.round(part * 100)} % of ${totalText}`, columns() - 1));
+      draw(
+        cutToWidth(`${label} ${bar} ${percent(Math.round(part * 100) / 100)} of ${totalText}`, columns() - 1),
+      );
     },
     wait: (label, total) => draw(cutToWidth(`${label} ${sizeText(total)} …`, columns() - 1)),
     stop: () => draw(''),

@@ -1,10 +1,10 @@
-import { usdText } from './format.ts';
+import { briefDollars } from '../../view/money.ts';
 
 /** An amount, exact when pointed at. */
 export function Amount({ usd }: { usd: string | null | undefined }) {
   return (
     <span class={usd === null || usd === undefined ? 'quiet' : undefined} title={usd ? `$${usd}` : undefined}>
-      {usdText(usd)}
+      {briefDollars(usd)}
     </span>
   );
 }

@@ -1,8 +1,9 @@
 import type { Result } from '../../shared/contract/endpoint.ts';
 import type { getUsageSeries } from '../../shared/contract/usage.ts';
 import type { BucketName } from '../../shared/time/time-zones.ts';
-import { dollars, shortCount } from '../data/figures.ts';
-import { bucketLabel } from '../data/moments.ts';
+import { briefDollars } from '../../view/money.ts';
+import { briefCount } from '../../view/numbers.ts';
+import { bucketLabel } from '../../view/times.ts';
 
 /** One line, or one part of each bar. */
 export interface ChartSeries {
@@ -39,11 +40,11 @@ export interface ChartData {
 type Series = Result<typeof getUsageSeries>;
 
 const measures = {
-  cost: { of: ({ cost_usd }: Series['series'][number]) => cost_usd.map(Number), format: dollars },
-  calls: { of: ({ requests }: Series['series'][number]) => requests, format: shortCount },
-  errors: { of: ({ errors }: Series['series'][number]) => errors, format: shortCount },
-  input: { of: ({ input_tokens }: Series['series'][number]) => input_tokens, format: shortCount },
-  output: { of: ({ output_tokens }: Series['series'][number]) => output_tokens, format: shortCount },
+  cost: { of: ({ cost_usd }: Series['series'][number]) => cost_usd.map(Number), format: briefDollars },
+  calls: { of: ({ requests }: Series['series'][number]) => requests, format: briefCount },
+  errors: { of: ({ errors }: Series['series'][number]) => errors, format: briefCount },
+  input: { of: ({ input_tokens }: Series['series'][number]) => input_tokens, format: briefCount },
+  output: { of: ({ output_tokens }: Series['series'][number]) => output_tokens, format: briefCount },
 };
 
 export type Measure = keyof typeof measures;

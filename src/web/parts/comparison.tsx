@@ -1,5 +1,5 @@
 import type { CallComparison, PartChange } from '../../shared/comparison/compare-calls.ts';
-import { countText } from './format.ts';
+import { briefCount } from '../../view/numbers.ts';
 import { Hunks } from './hunks.tsx';
 import { TableHead } from './table-head.tsx';
 
@@ -11,8 +11,8 @@ export function Comparison({ comparison }: { comparison: CallComparison }) {
       {cache && (
         <section class="cache-break">
           <p>
-            Unchanged at the beginning: {cache.unchanged_parts} parts, {countText(cache.unchanged_characters)}{' '}
-            of {countText(cache.characters)} characters.
+            Unchanged at the beginning: {cache.unchanged_parts} parts,{' '}
+            {briefCount(cache.unchanged_characters)} of {briefCount(cache.characters)} characters.
           </p>
           {cache.break && (
             <>

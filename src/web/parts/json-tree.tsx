@@ -1,4 +1,5 @@
 import { useSignal } from '@preact/signals';
+import { count } from '../../view/numbers.ts';
 
 const childrenMax = 100;
 const stringMax = 300;
@@ -59,7 +60,7 @@ function Leaf({ value, name }: { value: unknown; name: string | undefined }) {
             isWhole.value = true;
           }}
         >
-          all {text.length.toLocaleString('en-US')} characters
+          all {count(text.length)} characters
         </button>
       )}
     </div>

@@ -1,4 +1,5 @@
 import { useSignal } from '@preact/signals';
+import { count } from '../../view/numbers.ts';
 
 const firstMax = 8_000;
 const pieceMax = 256 * 1024;
@@ -19,7 +20,7 @@ export function LongText({ text, isCode = false }: { text: string; isCode?: bool
             shown.value += pieceMax;
           }}
         >
-          Show {rest > pieceMax ? 'more' : 'the rest'} ({rest.toLocaleString('en-US')} characters)
+          Show {rest > pieceMax ? 'more' : 'the rest'} ({count(rest)} characters)
         </button>
       )}
     </>

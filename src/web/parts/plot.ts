@@ -1,5 +1,5 @@
 import uPlot from 'uplot';
-import { clock, day } from '../data/moments.ts';
+import { clock, day } from '../../view/times.ts';
 import type { ChartData } from './chart-data.ts';
 
 /** The only file that uses uPlot; it is loaded when the first chart is drawn. */

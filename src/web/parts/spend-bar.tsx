@@ -1,6 +1,6 @@
 import type { SpendPeriod } from '../../shared/money/spend-periods.ts';
-import { dollars } from '../data/figures.ts';
-import { clock, dayAndClock, exactTime } from '../data/moments.ts';
+import { briefDollars } from '../../view/money.ts';
+import { clock, dayAndClock, plannedTime } from '../../view/times.ts';
 import { now } from '../data/now.ts';
 import { zoneName } from '../data/preferences.ts';
 import { Meter } from './meter.tsx';
@@ -27,17 +27,17 @@ export function SpendBar({ spent, limit, period, forecast, reachedAt, resetsAt }
     <span class="spend-bar">
       <span class="spend-text">
         <span title={`$${spent} of $${limit}`}>
-          <b>{dollars(spent)}</b> of {dollars(limit)}
+          <b>{briefDollars(spent)}</b> of {briefDollars(limit)}
           {period === 'none' ? '' : ` a ${period}`}
         </span>
         {forecast !== undefined && (
           <span class="quiet" title="At the end of the period, if spending goes on like this">
-            ≈{dollars(forecast)}
+            ≈{briefDollars(forecast)}
           </span>
         )}
       </span>
       <Meter used={share(used)} forecast={forecast === undefined ? undefined : share(forecast)} />
-      <span class="quiet" title={resetsAt === undefined ? undefined : exactTime(resetsAt, 'UTC')}>
+      <span class="quiet" title={resetsAt === undefined ? undefined : plannedTime(resetsAt, 'UTC')}>
         {isFull && <span class="bad">used up</span>}
         {isFull && end && ', '}
         {reachedAt === undefined ? end : <span class="warn">reached about {momentText(reachedAt)}</span>}

@@ -67,7 +67,7 @@ async function linesFor(calls: EventView[], options: RunOptions & { args?: strin
 test('each call is a line with its key, model, provider, status, tokens, cost and time', async () => {
   const [finished, refused] = await linesFor([completed, rejected]);
   expect(finished).toMatch(
-    /^\d\d:\d\d:15 +my-app +acme\/large → acme +completed +1,200 → 34 +\$0\.0012 +2\.4 s$/,
+    /^\d\d:\d\d:15 +my-app +acme\/large → acme +completed +1,200 → 34 +\$0\.0012 +2\.40 s$/,
   );
   expect(refused).toMatch(/^\d\d:\d\d:15 +10\.0\.0\.7 +\/v1\/responses +unsupported_me…$/);
 });
@@ -98,7 +98,7 @@ test.each([80, 100, 120, 160])('columns align whatever became of a call, on %i c
 
 test('a terminal of 80 columns has room for the key, the model and the cost', async () => {
   const [line] = await linesFor([completed], { columns: 80 });
-  expect(line).toMatch(/^\d\d:\d\d:15 {2}my-app +acme\/large → acme +completed +\$0\.0012 +2\.4 s$/);
+  expect(line).toMatch(/^\d\d:\d\d:15 {2}my-app +acme\/large → acme +completed +\$0\.0012 +2\.40 s$/);
 });
 
 test.each([40, 50, 60, 80, 100, 140])('lines fit a terminal of %i columns', async (columns) => {

@@ -68,7 +68,7 @@ describe('tail', () => {
     expect(lines).toHaveLength(3);
     expect(lines[0]).toMatch(/^TIME +STATUS +MODEL +KEY +PROVIDER +TOKENS +COST +TOTAL +REQUEST$/);
     expect(lines[1]).toMatch(
-      /^\d\d:\d\d:15 +completed +sim\/assistant +login +simulator +1,200 → 34 +\$0\.0001 +2\.4 s +req_1$/,
+      /^\d\d:\d\d:15 +completed +sim\/assistant +login +simulator +1,200 → 34 +\$0\.0001 +2\.40 s +req_1$/,
     );
     expect(lines[2]).toMatch(/:15 +upstream_failed +sim\/assistant +login +– .* req_2$/);
   });
@@ -180,7 +180,7 @@ describe('tail', () => {
     const { env } = await following([finished(1, { model: 'openrouter/some-model-with-a-long-name' })]);
     const { stdout } = await tailUntil('openr', ['--no-color'], { env, tty: true, columns });
     for (const line of stdout.split('\n')) expect(line.length).toBeLessThanOrEqual(columns);
-    expect(stdout).toMatch(columns < 43 ? /completed +openr\S*…/ : / completed +openr\S*… .*2\.4 s/);
+    expect(stdout).toMatch(columns < 43 ? /completed +openr\S*…/ : / completed +openr\S*… .*2\.40 s/);
   });
 
   test.each([60, 80, 100, 140])('a long cost is shown whole on a terminal of %i columns', async (columns) => {

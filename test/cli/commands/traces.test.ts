@@ -76,7 +76,7 @@ test('a trace is a timeline on a terminal, without control characters', async ()
     'acme | 500 ms 200',
     'answer | 990 ms',
     'record cost | 10 ms',
-    'total | 2.0 s',
+    'total | 2.00 s',
   ]);
   expect(stdout).not.toContain('\u001b[31mslow');
   expect(stdout).not.toContain('slow\u001b');

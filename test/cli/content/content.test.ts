@@ -35,9 +35,9 @@ Be brief.
 
 user
 What is this?
-[image image/png, 12 kB]
+[image image/png, 11.7 KiB]
 [image https://example.org/a.png]
-[file a.pdf, 3 bytes]
+[file a.pdf, 3 B]
 [input audio]
 
 reasoning

@@ -1,6 +1,5 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
-import { count, dollars } from '../../../src/cli/output/amount.ts';
 import {
   escapeCell,
   escapeControls,
@@ -17,8 +16,8 @@ import {
   tabSeparatedRecord,
   tabSeparatedRows,
 } from '../../../src/cli/output/table.ts';
-import { ago, duration, localTime } from '../../../src/cli/output/time.ts';
 import { cutToWidth, widthOf, wrapToWidth } from '../../../src/cli/output/width.ts';
+import { duration } from '../../../src/view/durations.ts';
 
 const anyText = fc.string({
   unit: fc.oneof(fc.constantFrom('\u001b', '\u009b', '\u202e', '\n', '字', '🎉'), fc.string()),
@@ -146,7 +145,7 @@ describe('a record', () => {
 
   test('wraps with an indent, and omits units from labels', () => {
     expect(alignedRecord(row, columns, { columns: 30, paint: painter(false) })).toBe(
-      'note   a sentence that is\n       longer than the\n       terminal is wide\ntotal  3.2 s\n',
+      'note   a sentence that is\n       longer than the\n       terminal is wide\ntotal  3.24 s\n',
     );
   });
 
@@ -171,32 +170,4 @@ test('a truncated text fits its width', () => {
       expect(widthOf(cutToWidth(text, width))).toBeLessThanOrEqual(width);
     }),
   );
-});
-
-test.each([
-  ['2026-11-21T08:54:15Z', 'just now'],
-  ['2026-11-21T08:53:00Z', '1 minute ago'],
-  ['2026-11-20T08:54:15Z', '1 day ago'],
-  ['2025-01-21T08:54:15Z', '1 year ago'],
-  ['2026-11-21T11:00:00Z', 'in 2 hours'],
-  [null, 'never'],
-])('%s is %s', (iso, words) => {
-  expect(ago(iso, Date.parse('2026-11-21T08:54:20Z'))).toBe(words);
-});
-
-test('durations, counts and dollars are formatted', () => {
-  expect([0.4, 850, 3240, 250_000, 7_500_000, 3e8].map(duration)).toEqual([
-    '0 ms',
-    '850 ms',
-    '3.2 s',
-    '4 min 10 s',
-    '2 h 5 min',
-    '3 d 11 h',
-  ]);
-  expect([0, 999, 1234567].map(count)).toEqual(['0', '999', '1,234,567']);
-  expect([dollars('0.000042'), dollars('-1'), dollars(null)]).toEqual(['$0.000042', '-$1', 'unknown']);
-});
-
-test('a local time has a day and is in the time zone of the machine', () => {
-  expect(localTime(new Date(2026, 0, 3, 8, 5, 9).toISOString())).toBe('2026-01-03 08:05:09');
 });

@@ -192,7 +192,7 @@ describe('traffic', () => {
     const soFar = { ...data, input_tokens: 12, output_tokens: 345, cost_usd: '0.02', ttft_ms: 310 };
     tui.calls.apply({ ...finished(1), type: 'request.progress', data: soFar });
     tui.state.changed();
-    await tui.shows(/running +sim\/slow .*12→345 +\$0\.02 .*5\.0 s/);
+    await tui.shows(/running +sim\/slow .*12→345 +\$0\.02 .*5\.00 s/);
     await tui.shows(/first +310 ms/);
   });
 
@@ -223,7 +223,7 @@ describe('traffic', () => {
     const data = { request_id: 'req_1', model: 'sim/slow' };
     tui.calls.apply({ ...finished(1), type: 'request.started', data });
     tui.state.changed();
-    await tui.shows(/running +sim\/slow +5\.0 s/);
+    await tui.shows(/running +sim\/slow +5\.00 s/);
     tui.type('p');
     await tui.shows('paused, 0 new');
     tui.calls.apply(finished(1, { model: 'sim/slow' }));

@@ -354,10 +354,10 @@ test('the page of a running request counts up, and shows the trace once it ends'
   stream.send('message', { type: 'request.started', sequence: 1, created_at: at, data }, 1);
   await tui.shows(/running +sim\/slow/);
   tui.type(keys.enter);
-  await tui.shows(/status +running.*total +2\.0 s/s);
+  await tui.shows(/status +running.*total +2\.00 s/s);
   now += 1000;
   tui.state.changed();
-  await tui.shows(/total +3\.0 s/);
+  await tui.shows(/total +3\.00 s/);
   isFinished = true;
   const end = { ...data, status: 'completed', total_ms: 3100 };
   stream.send('message', { type: 'request.completed', sequence: 2, created_at: at, data: end }, 2);

@@ -176,7 +176,7 @@ describe.skipIf(chromium === undefined)('Keys & limits (skipped without Chromium
     await expect.poll(() => shown.locator('code').innerText()).toMatch(/^whsec_/);
     await shown.getByRole('button', { name: 'Done' }).click();
     const row = alerts.getByRole('row').filter({ hasText: 'slow' });
-    await row.getByText('8.0 s in 1 h').waitFor();
+    await row.getByText('8.00 s in 1 h').waitFor();
     await row.getByText('http://127.0.0.1:9', { exact: true }).waitFor();
     await page.getByRole('button', { name: 'Test the alert slow' }).click();
     await page.getByRole('status').getByText('Not delivered').waitFor();

@@ -28,8 +28,12 @@ describe.skipIf(chromium === undefined)('Models & providers (skipped without Chr
       views: inAllLooks,
       async until(page) {
         const health = page.getByRole('region', { name: 'Providers, last 24 hours' });
-        await health.getByRole('row').filter({ hasText: 'sim/assistant' }).getByText('100.0 %').waitFor();
-        await health.getByRole('row').filter({ hasText: 'sim/limited' }).getByText('0.0 %').waitFor();
+        await health.getByRole('row').filter({ hasText: 'sim/assistant' }).getByText('100 %').waitFor();
+        await health
+          .getByRole('row')
+          .filter({ hasText: 'sim/limited' })
+          .getByText('0 %', { exact: true })
+          .waitFor();
         await health.getByRole('link', { name: 'rate_limited' }).waitFor();
         await models(page).getByText('sim/assistant', { exact: true }).waitFor();
         await page.getByText('None. A key of your own pays').waitFor();

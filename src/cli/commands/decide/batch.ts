@@ -2,6 +2,7 @@ import { createHash, randomUUID } from 'node:crypto';
 import { appendFileSync, existsSync, readFileSync, statSync, truncateSync } from 'node:fs';
 import type { CreateDecision, Decision } from '../../../shared/contract/decisions.ts';
 import { ApiError, exitCodes, failures, isErrorCode } from '../../../shared/errors.ts';
+import { briefRate } from '../../../view/numbers.ts';
 import type { Context } from '../../context.ts';
 import { createDecision } from '../../endpoints.ts';
 import { CliError } from '../../failures/cli-error.ts';
@@ -201,7 +202,7 @@ function progressLine({ io, out, now }: Context, counts: { done: number; failed:
   return (end?: 'end') => {
     if (!isShown) return;
     const seconds = (now() - startedAt) / 1000;
-    const rate = seconds > 0 ? ` · ${(counts.done / seconds).toFixed(1)}/s` : '';
+    const rate = seconds > 0 ? ` · ${briefRate(counts.done / seconds)}/s` : '';
     const text = `${before + counts.done} decided · ${counts.failed} failed${rate}`;
     io.stderr.write(end ? clearLine : `${clearLine}${text}`);
   };

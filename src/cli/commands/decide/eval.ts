@@ -1,6 +1,7 @@
 import { closeSync, openSync, writeFileSync } from 'node:fs';
 import { Command } from '@commander-js/extra-typings';
 import { exitCodes } from '../../../shared/errors.ts';
+import { percent } from '../../../view/numbers.ts';
 import type { Context } from '../../context.ts';
 import { CliError } from '../../failures/cli-error.ts';
 import { example, wholeNumber } from '../../options.ts';
@@ -8,7 +9,7 @@ import { decisionModel } from './choose-decision-model.ts';
 import { askExamples, readExamples } from './examples.ts';
 import { collectOptions, type QuestionFlags, questionsOf } from './questions.ts';
 import { type Scores, scoresOf } from './scores.ts';
-import { bar, percent } from './show-decision.ts';
+import { bar } from './show-decision.ts';
 
 const fileHelp = 'lines of JSON: {"input", "question", "label"}';
 

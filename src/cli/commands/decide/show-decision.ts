@@ -1,4 +1,5 @@
 import type { Decision, DecisionAnswer } from '../../../shared/contract/decisions.ts';
+import { percent } from '../../../view/numbers.ts';
 import type { Context } from '../../context.ts';
 import { escapeControls } from '../../output/escape-controls.ts';
 import { cutToWidth, widthOf } from '../../output/width.ts';
@@ -13,13 +14,6 @@ export function bar(probability: number, width = cells): string {
   const full = Math.floor(filled / 8);
   const rest = filled % 8 === 0 ? '' : (eighths[filled % 8] ?? '');
   return `${'█'.repeat(full)}${rest}`.padEnd(width, ' ');
-}
-
-/** `93 %`, `0.4 %`, `<0.1 %`. */
-export function percent(probability: number): string {
-  const hundred = probability * 100;
-  if (hundred >= 10 || hundred === 0) return `${Math.round(hundred)} %`;
-  return hundred < 0.1 ? '<0.1 %' : `${hundred.toFixed(1)} %`;
 }
 
 /** One option of an answer, as it is shown. */

@@ -4,15 +4,15 @@ import type { ActionName, LimitsChange } from '../../../shared/contract/key-limi
 import type { issueKey as issueKeyContract, KeyView, KeyWithUse } from '../../../shared/contract/keys.ts';
 import { exitCodes } from '../../../shared/errors.ts';
 import { dataFiles } from '../../../shared/folders.ts';
+import { ago } from '../../../view/durations.ts';
+import { dollars } from '../../../view/money.ts';
 import type { Context } from '../../context.ts';
 import { getKey, issueKey, revokeKey, showKey } from '../../endpoints.ts';
 import { CliError } from '../../failures/cli-error.ts';
 import { readSecret } from '../../hosts/local-daemon.ts';
 import { asGiven, resolveKey, resolveWorkspace } from '../../names/resolve.ts';
 import { example, yesOption } from '../../options.ts';
-import { dollars } from '../../output/amount.ts';
 import type { Column } from '../../output/table.ts';
-import { ago } from '../../output/time.ts';
 import { confirm } from '../../terminal/prompts.ts';
 import { defaultFlags, defaultsChange, defaultsText } from './defaults.ts';
 import { limitFlags, limitsChange, limitsText, spendCap } from './limits.ts';

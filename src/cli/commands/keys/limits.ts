@@ -1,14 +1,14 @@
 import { Argument, Command, InvalidArgumentError, Option } from '@commander-js/extra-typings';
 import type { Limits, LimitsChange } from '../../../shared/contract/key-limits.ts';
 import { exitCodes } from '../../../shared/errors.ts';
+import { ago } from '../../../view/durations.ts';
+import { dollars } from '../../../view/money.ts';
 import type { Context } from '../../context.ts';
 import { getLimits, setLimits } from '../../endpoints.ts';
 import { CliError } from '../../failures/cli-error.ts';
 import { resolveKey, resolveWorkspace } from '../../names/resolve.ts';
 import { example, wholeNumber } from '../../options.ts';
-import { dollars } from '../../output/amount.ts';
 import type { Column } from '../../output/table.ts';
-import { ago } from '../../output/time.ts';
 import { futureTime } from '../../times.ts';
 
 /** The flag of each limit. */

@@ -1,15 +1,15 @@
 import { Command } from '@commander-js/extra-typings';
 import type { Client } from '../../../shared/client.ts';
 import type { Key, KeyWithUse } from '../../../shared/contract/keys.ts';
+import { ago } from '../../../view/durations.ts';
+import { dollars } from '../../../view/money.ts';
 import type { Context } from '../../context.ts';
 import { listKeys, showKey } from '../../endpoints.ts';
 import { collectPages } from '../../hosts/pages.ts';
 import { listedName } from '../../names/key-names.ts';
 import { resolveWorkspace } from '../../names/resolve.ts';
 import { csvOption, example, wholeNumber } from '../../options.ts';
-import { dollars } from '../../output/amount.ts';
 import type { Column } from '../../output/table.ts';
-import { ago } from '../../output/time.ts';
 import { type Period, spendShare, styleOfShare } from './keys.ts';
 import { limitsText } from './limits.ts';
 

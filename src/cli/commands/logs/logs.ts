@@ -1,6 +1,7 @@
 import { Command, Option } from '@commander-js/extra-typings';
 import { exitCodes } from '../../../shared/errors.ts';
 import { foldersOf } from '../../../shared/folders.ts';
+import { sortableTime } from '../../../view/times.ts';
 import type { Context } from '../../context.ts';
 import { CliError } from '../../failures/cli-error.ts';
 import { localName } from '../../hosts/host-file.ts';
@@ -8,7 +9,6 @@ import { selectedHost } from '../../hosts/hosts.ts';
 import { example, wholeNumber } from '../../options.ts';
 import { escapeCell } from '../../output/escape-controls.ts';
 import type { Paint } from '../../output/style.ts';
-import { localTime } from '../../output/time.ts';
 import { pastTime, pastTimeHelp } from '../../times.ts';
 import { readLog } from './log-files.ts';
 
@@ -110,7 +110,7 @@ export function lineOf({ level, time, msg, err, ...rest }: LogEntry, paint: Pain
     paint('dim', ` ${key}=${escapeCell(textOf(value))}`),
   );
   const cause = err === undefined ? '' : `\n    ${escapeCell(textOf(err))}`;
-  return `${paint('dim', localTime(time))} ${paint(style, name.padEnd(5))} ${escapeCell(msg ?? '')}${details.join('')}${cause}\n`;
+  return `${paint('dim', sortableTime(time))} ${paint(style, name.padEnd(5))} ${escapeCell(msg ?? '')}${details.join('')}${cause}\n`;
 }
 
 function nameOf(level: number): string {

@@ -1,10 +1,10 @@
 import type { CreateResponseBody } from '../../../shared/contract/responses.ts';
 import type { Prices } from '../../../shared/money/money.ts';
+import { duration } from '../../../view/durations.ts';
 import type { Context } from '../../context.ts';
 import { getModel } from '../../endpoints.ts';
 import type { Writer } from '../../io.ts';
 import { startSpinner } from '../../output/progress.ts';
-import { duration } from '../../output/time.ts';
 
 /** Shows a spinner with time, tokens and cost while a model answers. */
 export interface Progress {

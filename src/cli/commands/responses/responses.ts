@@ -1,6 +1,7 @@
 import { Command } from '@commander-js/extra-typings';
 import type { ResponseResource } from '../../../shared/contract/response-resource.ts';
 import type { ListedResponse } from '../../../shared/contract/stored-responses.ts';
+import { ago } from '../../../view/durations.ts';
 import { storedContent, storedPassages } from '../../content/call-content.ts';
 import { formatPassages } from '../../content/conversation-text.ts';
 import type { Context } from '../../context.ts';
@@ -8,7 +9,6 @@ import { cancelResponse, deleteResponse, getResponse, listResponses } from '../.
 import { collectPages } from '../../hosts/pages.ts';
 import { example, wholeNumber, yesOption } from '../../options.ts';
 import type { Column } from '../../output/table.ts';
-import { ago } from '../../output/time.ts';
 import { confirm } from '../../terminal/prompts.ts';
 import { textOfResponse } from '../respond/answer.ts';
 import { keepPictures, picturesOption, preparePictures } from '../respond/pictures.ts';

@@ -4,11 +4,11 @@ import { listenDefaults, workersMax } from '../../../shared/constants/listen-def
 import type { EventView } from '../../../shared/contract/events.ts';
 import type { ServeOptions } from '../../../shared/daemon-module.ts';
 import { exitCodes } from '../../../shared/errors.ts';
+import { count } from '../../../view/numbers.ts';
 import type { Context } from '../../context.ts';
 import { CliError } from '../../failures/cli-error.ts';
 import type { Writer } from '../../io.ts';
 import { example, wholeNumber } from '../../options.ts';
-import { count } from '../../output/amount.ts';
 import { callLine } from '../tail/event-line.ts';
 
 const logLevels = ['trace', 'debug', 'info', 'warn', 'error', 'silent'] as const;

@@ -1,10 +1,12 @@
 import type { EventView } from '../../../shared/contract/events.ts';
 import { ownValue } from '../../../shared/json/json-object.ts';
+import { duration } from '../../../view/durations.ts';
+import { dollars } from '../../../view/money.ts';
+import { count } from '../../../view/numbers.ts';
+import { clockTime } from '../../../view/times.ts';
 import { callerText, type KeyNames, keyText } from '../../names/key-names.ts';
-import { count, dollars } from '../../output/amount.ts';
 import { escapeCell, tabSeparatedCell } from '../../output/escape-controls.ts';
 import type { Paint, Style } from '../../output/style.ts';
-import { clockTime, duration } from '../../output/time.ts';
 import { cutToWidth, widthOf } from '../../output/width.ts';
 import { wrapLine } from '../../output/wrap-line.ts';
 
@@ -132,7 +134,7 @@ const tailLayout: Layout = {
     {
       title: 'first',
       width: 6,
-      text: ({ ttft_ms }) => (ttft_ms == null ? '–' : duration(ttft_ms)),
+      text: ({ ttft_ms }) => duration(ttft_ms),
       spare: 6,
       isAnswer: true,
     },

@@ -1,10 +1,10 @@
 import type { RequestComposition } from '../../../shared/contract/content.ts';
 import { exitCodes } from '../../../shared/errors.ts';
 import { ReceivedError } from '../../../shared/faults/received-error.ts';
+import { briefCount, count, percent } from '../../../view/numbers.ts';
 import type { Context } from '../../context.ts';
 import { getTraceContent } from '../../endpoints.ts';
 import { CliError } from '../../failures/cli-error.ts';
-import { briefCount, count } from '../../output/amount.ts';
 import { escapeControls } from '../../output/escape-controls.ts';
 import type { Column } from '../../output/table.ts';
 import { wrapLine } from '../../output/wrap-line.ts';
@@ -33,7 +33,7 @@ export async function showComposition(context: Context, request: string): Promis
   if (lines.length > 0) out.text(`\n${lines.join('\n')}\n`);
 }
 
-const share = (part: number, whole: number) => `${Math.round((100 * part) / Math.max(1, whole))} %`;
+const share = (part: number, whole: number) => percent(part / Math.max(1, whole));
 
 const kindColumns = (tokens: number): Column<RequestComposition['by_kind'][number]>[] => [
   { title: 'kind', value: ({ kind }) => kind, show: ({ kind }) => kind.replace('_', ' ') },

@@ -4,14 +4,14 @@ import { replayedHeaders, whyNotRepeatable } from '../../../shared/replay/prepar
 import { curlCode, javaScriptCode, pythonCode, type WrittenCall } from '../../../shared/samples/call-code.ts';
 import { respondCommand } from '../../../shared/samples/respond-command.ts';
 import { sizeText } from '../../../shared/text/size-text.ts';
+import { duration } from '../../../view/durations.ts';
+import { count } from '../../../view/numbers.ts';
 import { capturedRequest } from '../../content/call-content.ts';
 import type { Context } from '../../context.ts';
 import { getTraceContent } from '../../endpoints.ts';
 import { CliError } from '../../failures/cli-error.ts';
-import { count } from '../../output/amount.ts';
 import { escapeJson } from '../../output/escape-controls.ts';
 import type { Column } from '../../output/table.ts';
-import { duration } from '../../output/time.ts';
 
 type Read = NonNullable<TraceContent['reads']>[number];
 type Headers = readonly { name: string; value: string }[];

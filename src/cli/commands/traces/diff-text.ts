@@ -2,13 +2,14 @@ import type { CallComparison, PartChange } from '../../../shared/comparison/comp
 import type { CacheBreak, CacheComparison } from '../../../shared/comparison/prompt-cache.ts';
 import type { Hunk, LineChange } from '../../../shared/comparison/text-changes.ts';
 import type { TraceView } from '../../../shared/contract/traces.ts';
+import { duration } from '../../../view/durations.ts';
+import { dollars } from '../../../view/money.ts';
+import { count } from '../../../view/numbers.ts';
 import type { CapturedContent } from '../../content/call-content.ts';
 import type { Context } from '../../context.ts';
-import { count, dollars } from '../../output/amount.ts';
 import { escapeControls } from '../../output/escape-controls.ts';
 import type { Paint, Style } from '../../output/style.ts';
 import { alignedTable, type Column, tabSeparatedRows } from '../../output/table.ts';
-import { duration } from '../../output/time.ts';
 import { cutToWidth } from '../../output/width.ts';
 import { wrapLine } from '../../output/wrap-line.ts';
 
@@ -87,7 +88,7 @@ function figures(before: TraceView, after: TraceView): Figure[] {
   ): Figure => ({ name, before: of(before) ?? null, after: of(after) ?? null, show });
   const tokens = (value: string | number | null) => count(Number(value));
   const money = (value: string | number | null) => dollars(value === null ? null : String(value));
-  const time = (value: string | number | null) => (value === null ? '–' : duration(Number(value)));
+  const time = (value: string | number | null) => duration(value === null ? null : Number(value));
   return [
     figure('model', ({ model }) => model),
     figure('provider', ({ provider }) => provider),

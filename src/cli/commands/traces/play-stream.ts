@@ -1,10 +1,10 @@
 import { answerParts } from '../../../shared/comparison/request-parts.ts';
 import type { TraceContent } from '../../../shared/contract/content.ts';
 import { sizeText } from '../../../shared/text/size-text.ts';
+import { duration } from '../../../view/durations.ts';
 import { capturedContent } from '../../content/call-content.ts';
 import type { Context } from '../../context.ts';
 import { escapeControls } from '../../output/escape-controls.ts';
-import { duration } from '../../output/time.ts';
 
 type Reads = NonNullable<TraceContent['reads']>;
 

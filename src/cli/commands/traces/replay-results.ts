@@ -1,9 +1,10 @@
 import { formatUsd, parseUsd } from '../../../shared/money/money.ts';
+import { duration } from '../../../view/durations.ts';
+import { dollars } from '../../../view/money.ts';
+import { count } from '../../../view/numbers.ts';
 import type { Context } from '../../context.ts';
-import { count, dollars } from '../../output/amount.ts';
 import { escapeControls } from '../../output/escape-controls.ts';
 import type { Column } from '../../output/table.ts';
-import { duration } from '../../output/time.ts';
 import { tokensText } from '../respond/call-cost.ts';
 import type { ReplayOutcome } from './replay-call.ts';
 
@@ -63,7 +64,6 @@ function showAnswers({ out, io }: Context, outcomes: readonly ReplayOutcome[]): 
   }
 }
 
-const time = (ms: number | null): string => (ms === null ? '–' : duration(ms));
 const tokens = (number: number | null): string => (number === null ? '–' : count(number));
 
 const callColumns: Column<ReplayOutcome>[] = [
@@ -78,14 +78,14 @@ const callColumns: Column<ReplayOutcome>[] = [
     title: 'first_token_ms',
     label: 'first token',
     value: (one) => one.first_token_ms,
-    show: (one) => time(one.first_token_ms),
+    show: (one) => duration(one.first_token_ms),
     align: 'right',
   },
   {
     title: 'total_ms',
     label: 'total',
     value: (one) => one.total_ms,
-    show: (one) => time(one.total_ms),
+    show: (one) => duration(one.total_ms),
     align: 'right',
   },
   {

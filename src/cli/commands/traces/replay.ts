@@ -9,11 +9,11 @@ import {
   replayedHeaders,
   whyNotRepeatable,
 } from '../../../shared/replay/prepare-replay.ts';
+import { dollars } from '../../../view/money.ts';
 import { type CapturedRequest, capturedRequest } from '../../content/call-content.ts';
 import type { Context } from '../../context.ts';
 import { CliError } from '../../failures/cli-error.ts';
 import { example, wholeNumber } from '../../options.ts';
-import { dollars } from '../../output/amount.ts';
 import { startSpinner } from '../../output/progress.ts';
 import { editText } from '../../terminal/editor.ts';
 import { confirm } from '../../terminal/prompts.ts';

@@ -1,14 +1,14 @@
 import { Command } from '@commander-js/extra-typings';
 import type { searchTraceContent as searchContract } from '../../../shared/contract/content.ts';
 import type { Query, Result } from '../../../shared/contract/endpoint.ts';
+import { ago } from '../../../view/durations.ts';
+import { count } from '../../../view/numbers.ts';
 import type { Context } from '../../context.ts';
 import { searchTraceContent } from '../../endpoints.ts';
 import { resolveFilter } from '../../names/resolve.ts';
 import { example, wholeNumber } from '../../options.ts';
-import { count } from '../../output/amount.ts';
 import { startSpinner } from '../../output/progress.ts';
 import type { Column } from '../../output/table.ts';
-import { ago } from '../../output/time.ts';
 import { pastTime, pastTimeHelp } from '../../times.ts';
 import { queryIn } from './query-in.ts';
 

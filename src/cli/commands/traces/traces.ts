@@ -3,6 +3,9 @@ import { capturedTexts } from '../../../shared/calls/captured-text.ts';
 import type { Query } from '../../../shared/contract/endpoint.ts';
 import type { listTraces as listTracesContract, TraceView } from '../../../shared/contract/traces.ts';
 import { exitCodes } from '../../../shared/errors.ts';
+import { ago, duration } from '../../../view/durations.ts';
+import { dollars } from '../../../view/money.ts';
+import { count } from '../../../view/numbers.ts';
 import { contentOfCall, contentPassages } from '../../content/call-content.ts';
 import { formatPassages } from '../../content/conversation-text.ts';
 import type { Context } from '../../context.ts';
@@ -12,10 +15,8 @@ import { collectPages } from '../../hosts/pages.ts';
 import { callerText, type KeyNames, keyNamesFor, keyText } from '../../names/key-names.ts';
 import { resolveFilter } from '../../names/resolve.ts';
 import { csvOption, example, requestStatuses, wholeNumber } from '../../options.ts';
-import { count, dollars } from '../../output/amount.ts';
 import type { Style } from '../../output/style.ts';
 import type { Column } from '../../output/table.ts';
-import { ago, duration } from '../../output/time.ts';
 import { pastTime, pastTimeHelp } from '../../times.ts';
 import { showComposition } from './composition.ts';
 import { codeForms, showCode, showTiming, showWire } from './content.ts';
@@ -172,7 +173,7 @@ const firstToken: Column<TraceView> = {
   title: 'first_token_ms',
   label: 'first token',
   value: (trace) => trace.timings.first_token_ms,
-  show: ({ timings: { first_token_ms: ms } }) => (ms === null ? '–' : duration(ms)),
+  show: ({ timings: { first_token_ms: ms } }) => duration(ms),
 };
 const total: Column<TraceView> = {
   title: 'total_ms',
@@ -338,7 +339,7 @@ const answerRecord: Column<TraceView>[] = [
     title: 'settled_ms',
     label: 'settled',
     value: (trace) => trace.timings.settled_ms,
-    show: ({ timings: { settled_ms: ms } }) => (ms === null ? '–' : duration(ms)),
+    show: ({ timings: { settled_ms: ms } }) => duration(ms),
   },
   { title: 'cache', value: (trace) => trace.cache },
   {

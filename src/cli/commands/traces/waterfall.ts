@@ -1,7 +1,7 @@
 import type { TraceView } from '../../../shared/contract/traces.ts';
+import { duration } from '../../../view/durations.ts';
 import { escapeCell } from '../../output/escape-controls.ts';
 import type { Paint, Style } from '../../output/style.ts';
-import { duration } from '../../output/time.ts';
 import { cutToWidth, widthOf } from '../../output/width.ts';
 
 /** A time span within a request, in milliseconds since it arrived. */

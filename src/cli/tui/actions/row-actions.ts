@@ -1,4 +1,4 @@
-import { count } from '../../output/amount.ts';
+import { count } from '../../../view/numbers.ts';
 import { jsonPage } from '../screens/pages.ts';
 import type { Page } from '../screens/screen.ts';
 import { formOf, type OpenPage, tabOf } from '../state/page-stack.ts';

@@ -1,6 +1,6 @@
 import { Box, Static, Text, useApp, useCursor, useInput, usePaste, useWindowSize } from 'ink';
 import { useEffect, useSyncExternalStore } from 'react';
-import { briefDollars } from '../../output/amount.ts';
+import { briefDollars } from '../../../view/money.ts';
 import { guardText } from '../../output/guarded-io.ts';
 import type { Paint, Style } from '../../output/style.ts';
 import { paintedWidth, widthOf } from '../../output/width.ts';

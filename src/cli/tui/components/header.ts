@@ -1,4 +1,4 @@
-import { dollars } from '../../output/amount.ts';
+import { dollars } from '../../../view/money.ts';
 import { escapeCell } from '../../output/escape-controls.ts';
 import type { Paint } from '../../output/style.ts';
 import { cutToWidth, paintedWidth, widthOf } from '../../output/width.ts';

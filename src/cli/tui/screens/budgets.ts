@@ -5,11 +5,11 @@ import {
   defaultThresholds,
 } from '../../../shared/contract/budgets.ts';
 import { spendPeriods } from '../../../shared/money/spend-periods.ts';
+import { dollars } from '../../../view/money.ts';
+import { plannedTime } from '../../../view/times.ts';
 import { budgetColumns, percentages, periodTexts, shareOf } from '../../commands/budgets.ts';
 import { styleOfShare } from '../../commands/keys/keys.ts';
 import { deleteBudget, getBudget, listBudgets, putBudget } from '../../endpoints.ts';
-import { dollars } from '../../output/amount.ts';
-import { plannedTime } from '../../output/time.ts';
 import type { Services } from '../services/services.ts';
 import { gauge } from '../text/charts.ts';
 import { type Field, FieldFault, type FormValues, parsedField } from '../text/form-field.ts';

@@ -1,5 +1,6 @@
 import { readFileSync } from 'node:fs';
-import { howDecided, optionRows, percent } from '../../commands/decide/show-decision.ts';
+import { percent } from '../../../view/numbers.ts';
+import { howDecided, optionRows } from '../../commands/decide/show-decision.ts';
 import { escapeCell } from '../../output/escape-controls.ts';
 import { widthOf } from '../../output/width.ts';
 import { fitCell, fitPainted, untrustedLines } from '../text/cells.ts';
@@ -152,7 +153,7 @@ function answerColumn(model: string, at: number): ListColumn<AskedQuestion> {
   };
 }
 
-/** The most probable option, of a score after the expected level: `█████░  81 % billing`, `████░░  66 % 1.70 today`. */
+/** The most probable option, of a score after the expected level: `█████░   81 % billing`, `████░░ 66.5 % 1.70 today`. */
 function outcomeText(outcome: Outcome | undefined, { isPlain }: RenderOptions): string {
   if (outcome === undefined) return '–';
   if (outcome.state === 'asking') return 'asking…';
@@ -162,7 +163,7 @@ function outcomeText(outcome: Outcome | undefined, { isPlain }: RenderOptions): 
   if (!top) return 'declined';
   const chart = isPlain ? '' : `${bar(top.probability, barCells)} `;
   const score = answer.type === 'score' ? `${answer.score.toFixed(2)} ` : '';
-  return `${chart}${percent(top.probability).padStart(5)} ${score}${top.label}`;
+  return `${chart}${percent(top.probability).padStart(percentWidth)} ${score}${top.label}`;
 }
 
 const gap = '  ';

@@ -2,6 +2,7 @@ import { Command, CommanderError, Option } from '@commander-js/extra-typings';
 import { defaultScopes, type ScopeName, scopeNames } from '../../../shared/contract/endpoint.ts';
 import type { Limits, LimitsChange } from '../../../shared/contract/key-limits.ts';
 import type { Key, KeyWithUse } from '../../../shared/contract/keys.ts';
+import { ago } from '../../../view/durations.ts';
 import { keyRecord, requestsShare, spendShare } from '../../commands/keys/keys.ts';
 import { limitFlags, limitsChange, limitsText } from '../../commands/keys/limits.ts';
 import { usesOf } from '../../commands/keys/list-keys.ts';
@@ -9,7 +10,6 @@ import { issueKey, listKeys, revokeKey, setLimits, showKey } from '../../endpoin
 import { collectPages } from '../../hosts/pages.ts';
 import { listedName, loginsOf, namesOf } from '../../names/key-names.ts';
 import { escapeControls } from '../../output/escape-controls.ts';
-import { ago } from '../../output/time.ts';
 import { wrapLine } from '../../output/wrap-line.ts';
 import type { Services } from '../services/services.ts';
 import { untrustedLines } from '../text/cells.ts';

@@ -1,9 +1,10 @@
 import type { ModelEntry } from '../../../shared/contract/models.ts';
+import { duration } from '../../../view/durations.ts';
+import { dollars } from '../../../view/money.ts';
+import { briefRate, count, percent } from '../../../view/numbers.ts';
 import { availableProviders, modelRecordColumns, priceUnit, providerColumns } from '../../commands/models.ts';
 import { listModels } from '../../endpoints.ts';
-import { count, dollars } from '../../output/amount.ts';
 import { alignedTable } from '../../output/table.ts';
-import { duration } from '../../output/time.ts';
 import { wrapLine } from '../../output/wrap-line.ts';
 import type { ListColumn } from '../text/list-table.ts';
 import { askModel } from './ask-model.ts';
@@ -90,7 +91,7 @@ const columns: ListColumn<ModelEntry>[] = [
     align: 'right',
     spare: 2,
     value: ({ service }) => service.live?.ttft_ms_p50 ?? null,
-    text: ({ service }) => (service.live?.ttft_ms_p50 == null ? '–' : duration(service.live.ttft_ms_p50)),
+    text: ({ service }) => duration(service.live?.ttft_ms_p50),
   },
   {
     title: 'tokens/s',
@@ -99,9 +100,7 @@ const columns: ListColumn<ModelEntry>[] = [
     spare: 3,
     value: ({ service }) => service.live?.tokens_per_second_p50 ?? null,
     text: ({ service }) =>
-      service.live?.tokens_per_second_p50 == null
-        ? '–'
-        : String(Math.round(service.live.tokens_per_second_p50)),
+      service.live?.tokens_per_second_p50 == null ? '–' : briefRate(service.live.tokens_per_second_p50),
   },
   {
     title: 'success',
@@ -109,7 +108,7 @@ const columns: ListColumn<ModelEntry>[] = [
     align: 'right',
     spare: 5,
     value: ({ service }) => service.live?.uptime ?? null,
-    text: ({ service }) => (service.live ? `${Math.round(service.live.uptime * 100)} %` : '–'),
+    text: ({ service }) => (service.live ? percent(service.live.uptime) : '–'),
   },
   {
     title: 'providers',

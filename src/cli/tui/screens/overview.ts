@@ -1,9 +1,11 @@
+import { duration } from '../../../view/durations.ts';
+import { briefDollars, dollars } from '../../../view/money.ts';
+import { briefCount, change, count, percent } from '../../../view/numbers.ts';
+import { dayAndClock } from '../../../view/times.ts';
 import { type KeyNames, keyText } from '../../names/key-names.ts';
-import { briefCount, briefDollars, count, dollars } from '../../output/amount.ts';
 import { escapeCell } from '../../output/escape-controls.ts';
 import type { Style } from '../../output/style.ts';
 import type { Column } from '../../output/table.ts';
-import { duration } from '../../output/time.ts';
 import { paintedWidth } from '../../output/width.ts';
 import {
   type Figures,
@@ -132,7 +134,7 @@ function columnsOf(keyNames: KeyNames): ListColumn<TopGroup>[] {
       spare: 2,
       value: ({ share }) => share,
       text: ({ share }, { width, isPlain }) =>
-        isPlain ? `${Math.round(share * 100)} %` : bar(share, Math.min(width, shareWidthMax)),
+        isPlain ? percent(share) : bar(share, Math.min(width, shareWidthMax)),
       style: () => 'cyan',
     },
   ];
@@ -156,8 +158,7 @@ type Counted = Pick<Figures, 'requests' | 'errors'>;
 
 function errorShare({ requests, errors }: Counted): string {
   if (errors === 0 || requests === 0) return '–';
-  const percent = (100 * errors) / requests;
-  return percent < 0.1 ? '<0.1 %' : `${percent.toFixed(percent < 10 ? 1 : 0)} %`;
+  return percent(errors / requests);
 }
 
 const badShare = 0.05;
@@ -177,7 +178,6 @@ interface Tile {
 
 function tilesOf({ now, before }: Overview): Tile[] {
   const wasErrors = before.requests === 0 ? '' : `was ${errorShare(before).replace('–', '0 %')}`;
-  const ms = (value: number | null) => (value === null ? '–' : duration(value));
   return [
     { label: 'calls', value: count(now.requests), change: changeText(now.requests, before.requests) },
     {
@@ -191,10 +191,10 @@ function tilesOf({ now, before }: Overview): Tile[] {
       value: briefDollars(now.costUsd),
       change: changeText(Number(now.costUsd), Number(before.costUsd)),
     },
-    { label: 'total p95', value: ms(now.totalMs), change: changeText(now.totalMs, before.totalMs) },
+    { label: 'total p95', value: duration(now.totalMs), change: changeText(now.totalMs, before.totalMs) },
     {
       label: 'first p95',
-      value: ms(now.firstTokenMs),
+      value: duration(now.firstTokenMs),
       change: changeText(now.firstTokenMs, before.firstTokenMs),
     },
     { label: 'tokens', value: briefCount(now.tokens), change: changeText(now.tokens, before.tokens) },
@@ -209,8 +209,7 @@ function changeText(now: number | null, before: number | null): string {
   if (before === 0) return now === 0 ? '' : 'none before';
   const factor = now / before;
   if (factor >= multipleFrom) return `${Math.round(factor)} × before`;
-  const percent = Math.round((factor - 1) * 100);
-  return percent === 0 ? 'as before' : `${percent > 0 ? '+' : '−'}${Math.abs(percent)} %`;
+  return change(now, before) ?? '';
 }
 
 const tileWidthMin = 13;
@@ -357,11 +356,5 @@ function axisLine(buckets: Overview['buckets'], width: number): string {
   return from + ' '.repeat(Math.max(1, width - paintedWidth(from) - to.length)) + to;
 }
 
-/** A local time without its year and seconds: `21 Nov 14:00`. */
-function localLabel(iso: string): string {
-  const date = new Date(iso);
-  if (Number.isNaN(date.getTime())) return escapeCell(iso);
-  const month = date.toLocaleString('en-US', { month: 'short' });
-  const [hours, minutes] = [date.getHours(), date.getMinutes()].map((part) => String(part).padStart(2, '0'));
-  return `${date.getDate()} ${month} ${hours}:${minutes}`;
-}
+/** `21 Nov, 14:00`. */
+const localLabel = (iso: string) => escapeCell(dayAndClock(iso));

@@ -1,6 +1,8 @@
 import type { DaemonStatus, ProviderStatus } from '../../../shared/contract/daemon.ts';
 import type { ProviderKey } from '../../../shared/contract/provider-keys.ts';
 import { knownProviders } from '../../../shared/known-providers.ts';
+import { ago, duration } from '../../../view/durations.ts';
+import { count } from '../../../view/numbers.ts';
 import {
   checkProviderKey,
   deleteProviderKey,
@@ -8,9 +10,7 @@ import {
   listProviderKeys,
   putProviderKey,
 } from '../../endpoints.ts';
-import { count } from '../../output/amount.ts';
 import type { Column } from '../../output/table.ts';
-import { ago, duration } from '../../output/time.ts';
 import { vaultText } from '../../output/vault-text.ts';
 import { wrapLine } from '../../output/wrap-line.ts';
 import { FieldFault } from '../text/form-field.ts';

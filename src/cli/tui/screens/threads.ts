@@ -1,4 +1,5 @@
 import type { Thread, ThreadMessage } from '../../../shared/contract/threads.ts';
+import { ago } from '../../../view/durations.ts';
 import { textOf } from '../../commands/threads.ts';
 import {
   createThread,
@@ -9,7 +10,6 @@ import {
   listThreads,
 } from '../../endpoints.ts';
 import { collectPages } from '../../hosts/pages.ts';
-import { ago } from '../../output/time.ts';
 import type { Services } from '../services/services.ts';
 import { untrustedLines } from '../text/cells.ts';
 import { askModel } from './ask-model.ts';

@@ -1,12 +1,14 @@
 import { type CallRow, isEndOfRequest } from '../../../shared/calls/call-row.ts';
 import { ReceivedError } from '../../../shared/faults/received-error.ts';
 import { ownValue } from '../../../shared/json/json-object.ts';
+import { duration } from '../../../view/durations.ts';
+import { briefDollars, dollars } from '../../../view/money.ts';
+import { briefCount, count } from '../../../view/numbers.ts';
+import { clockTime, shortDay } from '../../../view/times.ts';
 import { cancelCall, getTrace } from '../../endpoints.ts';
 import { callerText, type KeyNames } from '../../names/key-names.ts';
-import { briefCount, briefDollars, count, dollars } from '../../output/amount.ts';
 import type { Style } from '../../output/style.ts';
 import type { Column } from '../../output/table.ts';
-import { clockTime, duration, localTime } from '../../output/time.ts';
 import { findCalls, isCallQuery } from '../services/find-calls.ts';
 import type { Services } from '../services/services.ts';
 import { sparkline } from '../text/charts.ts';
@@ -119,7 +121,7 @@ const columns: ListColumn<CallRow>[] = [
     align: 'right',
     spare: 6,
     value: ({ ttftMs }) => ttftMs,
-    text: ({ ttftMs }) => (ttftMs === null ? '–' : duration(ttftMs)),
+    text: ({ ttftMs }) => duration(ttftMs),
   },
   {
     title: 'total',
@@ -138,12 +140,7 @@ function modelText(row: CallRow, { width }: RenderOptions): string {
 
 /** The time of day, or of an earlier day its date: queries find calls of any age. */
 function timeText({ at }: CallRow, { now }: RenderOptions): string {
-  const date = new Date(at);
-  // `Mon Nov 23 2026`
-  const [, month, day] = date.toDateString().split(' ');
-  if (date.toDateString() === new Date(now).toDateString()) return clockTime(date.toISOString());
-  const isThisYear = date.getFullYear() === new Date(now).getFullYear();
-  return isThisYear ? `${day} ${month}` : localTime(date.toISOString()).slice(2, 10);
+  return shortDay(at, now) ?? clockTime(at);
 }
 
 /** Whether tokens and cost would mean nothing: a running request has none before its first progress. */

@@ -1,7 +1,8 @@
 import type { UsageGroup } from '../../../shared/contract/usage.ts';
+import { dollars } from '../../../view/money.ts';
+import { count, percent } from '../../../view/numbers.ts';
 import { groupColumns } from '../../commands/usage.ts';
 import { type KeyNames, keyText } from '../../names/key-names.ts';
-import { count, dollars } from '../../output/amount.ts';
 import { daysShown, loadUsage } from '../services/spending.ts';
 import { bar } from '../text/charts.ts';
 import { type ListColumn, listColumn } from '../text/list-table.ts';
@@ -91,7 +92,7 @@ function columnsOf(grouping: UsageRow['grouping'], keyNames: KeyNames): ListColu
       grows: true,
       spare: 1,
       value: ({ share }) => share,
-      text: ({ share }, { width, isPlain }) => (isPlain ? `${Math.round(share * 100)} %` : bar(share, width)),
+      text: ({ share }, { width, isPlain }) => (isPlain ? percent(share) : bar(share, width)),
       style: () => 'cyan',
     },
   ];

@@ -3,6 +3,7 @@ import type { Payment, WalletInvoice } from '../../../shared/contract/payments.t
 import type { getBalance as getBalanceContract } from '../../../shared/contract/wallet.ts';
 import { ApiError } from '../../../shared/errors.ts';
 import { bitcoin } from '../../../shared/money/sats.ts';
+import { ago } from '../../../view/durations.ts';
 import { invoiceRecord, invoiceStyles } from '../../commands/invoices.ts';
 import { networkText, paymentRecord, paymentStyles, quoteFacts } from '../../commands/payments.ts';
 import {
@@ -16,7 +17,6 @@ import {
   payInvoice,
 } from '../../endpoints.ts';
 import { qrCode } from '../../output/qr.ts';
-import { ago } from '../../output/time.ts';
 import { widthOf } from '../../output/width.ts';
 import { wrapLine } from '../../output/wrap-line.ts';
 import type { Services } from '../services/services.ts';

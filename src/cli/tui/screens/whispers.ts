@@ -1,5 +1,7 @@
 import type { Whisper, WhisperThread } from '../../../shared/contract/whispers.ts';
 import type { SseEvent } from '../../../shared/http/sse.ts';
+import { ago } from '../../../view/durations.ts';
+import { clockTime } from '../../../view/times.ts';
 import { explainUnknownUser } from '../../commands/whispers.ts';
 import {
   listWhispers,
@@ -8,7 +10,6 @@ import {
   sendWhisper,
   streamWhispers,
 } from '../../endpoints.ts';
-import { ago, clockTime } from '../../output/time.ts';
 import type { Services } from '../services/services.ts';
 import { untrustedLines } from '../text/cells.ts';
 import { messageLines } from './pages.ts';

@@ -1,3 +1,4 @@
+import { percent } from '../../../view/numbers.ts';
 import type { RenderOptions } from './render-options.ts';
 
 /** A bar of `width` cells, filled from 0 to 1: any share above 0 shows, and more than 1 shows as full. */
@@ -9,9 +10,9 @@ export function bar(share: number, width: number): string {
 
 /** A bar with its percentage: `███░░░░   25 %`. */
 export function gauge(share: number, width: number, { isPlain }: Pick<RenderOptions, 'isPlain'>): string {
-  const percent = `${Math.round(share * 100)} %`;
-  if (isPlain || width < 12) return percent;
-  return `${bar(share, width - 7)} ${percent.padStart(6)}`;
+  const text = percent(share);
+  if (isPlain || width < 12) return text;
+  return `${bar(share, width - 7)} ${text.padStart(6)}`;
 }
 
 const steps = ['▁', '▂', '▃', '▄', '▅', '▆', '▇', '█'];

@@ -4,6 +4,8 @@ import { capturedTexts } from '../../../shared/calls/captured-text.ts';
 import type { TraceView } from '../../../shared/contract/traces.ts';
 import { ReceivedError } from '../../../shared/faults/received-error.ts';
 import { isReplayed } from '../../../shared/replay/prepare-replay.ts';
+import { duration } from '../../../view/durations.ts';
+import { briefCount, speed, tokenRate } from '../../../view/numbers.ts';
 import { getTrace } from '../../data/endpoints.ts';
 import { useKeyNames } from '../../data/key-names.ts';
 import { useKeys } from '../../data/keys.ts';
@@ -11,7 +13,6 @@ import { onEvents } from '../../data/live.ts';
 import { useQuery } from '../../data/query.ts';
 import { hrefOf, navigate, route, setQuery } from '../../data/route.ts';
 import { Amount } from '../../parts/amount.tsx';
-import { countText, durationText, tokenRate } from '../../parts/format.ts';
 import { ProblemBox } from '../../parts/problem.tsx';
 import { Skeleton } from '../../parts/skeleton.tsx';
 import { Status } from '../../parts/status.tsx';
@@ -152,10 +153,10 @@ function CallHead({ trace }: { trace: TraceView }) {
   const { attempts, tokens, timings } = trace;
   const rate = tokenRate(trace);
   const facts: [string, ComponentChildren][] = [
-    ['Total', durationText(timings.total_ms)],
-    ['First token', durationText(timings.first_token_ms) || '–'],
-    ['Speed', rate === undefined ? '–' : `${countText(Math.round(rate))} tok/s`],
-    ['Tokens', `${countText(tokens.input)} → ${countText(tokens.output)}`],
+    ['Total', duration(timings.total_ms)],
+    ['First token', duration(timings.first_token_ms)],
+    ['Speed', speed(rate)],
+    ['Tokens', `${briefCount(tokens.input)} → ${briefCount(tokens.output)}`],
     ['Cost', <Amount key="cost" usd={trace.cost?.total_usd} />],
     ['Key', trace.key === null ? '–' : nameOf(trace.key)],
     ['Client', trace.client ?? '–'],

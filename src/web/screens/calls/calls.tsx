@@ -1,11 +1,11 @@
 import { signal, useSignal } from '@preact/signals';
 import { useEffect, useMemo, useRef } from 'preact/hooks';
 import type { TraceView } from '../../../shared/contract/traces.ts';
+import { briefCount } from '../../../view/numbers.ts';
 import { callsQuery } from '../../data/calls-query.ts';
 import { useKeyNames } from '../../data/key-names.ts';
 import { useKeys } from '../../data/keys.ts';
 import { hrefOf, navigate, route, setQuery } from '../../data/route.ts';
-import { countText } from '../../parts/format.ts';
 import { ProblemBox } from '../../parts/problem.tsx';
 import { Skeleton } from '../../parts/skeleton.tsx';
 import { Table, type TableColumn } from '../../parts/table.tsx';
@@ -87,7 +87,7 @@ function CallList({ query }: { query: string }) {
         <ColumnMenu />
         <ExportMenu />
         <button type="button" onClick={reloadCalls} title="r">
-          {newCalls.value > 0 ? `${countText(newCalls.value)} new` : 'Refresh'}
+          {newCalls.value > 0 ? `${briefCount(newCalls.value)} new` : 'Refresh'}
         </button>
       </header>
       <Histogram query={query} />
@@ -111,7 +111,7 @@ function CallList({ query }: { query: string }) {
           )}
           {list.isLoading.value && list.scanned.value > 0 && (
             <p class="quiet" role="status">
-              {countText(list.scanned.value)} calls searched, {countText(rows.length)} found so far…
+              {briefCount(list.scanned.value)} calls searched, {briefCount(rows.length)} found so far…
             </p>
           )}
         </div>
@@ -156,7 +156,7 @@ const countColumn = {
   kind: 'number',
   show: ({ calls: count, conversation }: GroupedCall) =>
     count > 1 && conversation !== null ? (
-      <a href={hrefOf('calls', [], { q: callsQuery({ conversation }) })}>{countText(count)}</a>
+      <a href={hrefOf('calls', [], { q: callsQuery({ conversation }) })}>{briefCount(count)}</a>
     ) : (
       '1'
     ),

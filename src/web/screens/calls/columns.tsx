@@ -1,7 +1,8 @@
 import type { TraceView } from '../../../shared/contract/traces.ts';
+import { duration } from '../../../view/durations.ts';
+import { briefCount, tokenRate } from '../../../view/numbers.ts';
 import { callColumns } from '../../data/preferences.ts';
 import { Amount } from '../../parts/amount.tsx';
-import { countText, durationText, tokenRate } from '../../parts/format.ts';
 import { Menu } from '../../parts/menu.tsx';
 import { Status } from '../../parts/status.tsx';
 import type { TableColumn } from '../../parts/table.tsx';
@@ -49,17 +50,17 @@ const columns: readonly ((context: ColumnContext) => Column)[] = [
   () => ({
     name: 'In',
     kind: 'number',
-    show: ({ tokens, status }) => (status === 'rejected' ? '' : countText(tokens.input)),
+    show: ({ tokens, status }) => (status === 'rejected' ? '' : briefCount(tokens.input)),
   }),
   () => ({
     name: 'Cached',
     kind: 'number',
-    show: ({ tokens, status }) => (status === 'rejected' ? '' : countText(tokens.cached_input)),
+    show: ({ tokens, status }) => (status === 'rejected' ? '' : briefCount(tokens.cached_input)),
   }),
   () => ({
     name: 'Out',
     kind: 'number',
-    show: ({ tokens, status }) => (status === 'rejected' ? '' : countText(tokens.output)),
+    show: ({ tokens, status }) => (status === 'rejected' ? '' : briefCount(tokens.output)),
   }),
   () => ({
     name: 'Cost',
@@ -69,7 +70,7 @@ const columns: readonly ((context: ColumnContext) => Column)[] = [
   () => ({
     name: 'First',
     kind: 'number',
-    show: ({ timings }) => durationText(timings.first_token_ms),
+    show: ({ timings }) => duration(timings.first_token_ms),
   }),
   () => ({
     name: 'Tok/s',
@@ -79,7 +80,7 @@ const columns: readonly ((context: ColumnContext) => Column)[] = [
       return rate === undefined ? '' : String(Math.round(rate));
     },
   }),
-  () => ({ name: 'Total', kind: 'number total', show: ({ timings }) => durationText(timings.total_ms) }),
+  () => ({ name: 'Total', kind: 'number total', show: ({ timings }) => duration(timings.total_ms) }),
 ];
 
 const context: ColumnContext = { hrefOf: () => '', nameOfKey: () => '' };

@@ -1,5 +1,5 @@
 import type { TraceView } from '../../../shared/contract/traces.ts';
-import { sumOfUsd } from '../../data/figures.ts';
+import { sumOfUsd } from '../../../view/money.ts';
 
 /** Loaded calls of one conversation as one row: its latest call, with the sums of all. */
 export type GroupedCall = TraceView & { calls: number };

@@ -1,10 +1,10 @@
+import { briefCount } from '../../../view/numbers.ts';
 import { selects, toggled } from '../../data/calls-query.ts';
 import { getTraceFacets } from '../../data/endpoints.ts';
 import { useKeyNames } from '../../data/key-names.ts';
 import { isNarrow } from '../../data/narrow.ts';
 import { useQuery } from '../../data/query.ts';
 import { setQuery } from '../../data/route.ts';
-import { countText } from '../../parts/format.ts';
 import { filters } from './call-list.ts';
 
 const shownMax = 8;
@@ -43,7 +43,7 @@ export function Facets({ query }: { query: string }) {
             <span class="facet-name" title={value}>
               {word === 'key' ? nameOf(value) : value}
             </span>
-            <span class="facet-count">{countText(calls)}</span>
+            <span class="facet-count">{briefCount(calls)}</span>
           </button>
         ))}
       </fieldset>
@@ -51,7 +51,7 @@ export function Facets({ query }: { query: string }) {
   });
   return (
     <details class="facets" open={!isNarrow.value}>
-      <summary>Filters{data && `: ${countText(data.calls)} calls`}</summary>
+      <summary>Filters{data && `: ${briefCount(data.calls)} calls`}</summary>
       <div class={isStale ? 'stale' : ''}>{groups}</div>
     </details>
   );

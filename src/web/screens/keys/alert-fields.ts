@@ -5,7 +5,7 @@ import {
   isOfManyCalls,
 } from '../../../shared/constants/alert-kinds.ts';
 import type { Alert, AlertCondition } from '../../../shared/contract/alerts.ts';
-import { count, dollars, duration } from '../../data/figures.ts';
+import { duration } from '../../../view/durations.ts';
 import type { Field } from '../../parts/field-types.ts';
 
 export type AlertField =
@@ -30,21 +30,6 @@ export const alertTitles: Readonly<Record<AlertKind, string>> = {
 };
 
 const unitTitles = { usd: 'dollars', percent: 'percent', ms: 'milliseconds', calls: 'calls' } as const;
-
-/** A value in the unit of an alert: `$5`, `5 %`, `8.0 s`, `12 calls`. */
-export function alertValue(value: string | null, unit: string | null): string {
-  if (value === null) return '–';
-  if (unit === 'usd') return dollars(value);
-  if (unit === 'percent') return `${value} %`;
-  if (unit === 'ms') return duration(Number(value));
-  return unit === 'calls' ? `${count(Number(value))} calls` : value;
-}
-
-/** `15 min`, `6 h`, `2 days`. */
-export function windowText(minutes: number): string {
-  if (minutes % 1440 === 0) return minutes === 1440 ? '24 h' : `${minutes / 1440} days`;
-  return minutes % 60 === 0 ? `${minutes / 60} h` : `${minutes} min`;
-}
 
 /** Fields for a new alert, or for what one is now. `keys` are those that it can be about. */
 export function alertFields(
@@ -79,7 +64,7 @@ export function alertFields(
       ),
       options: allowed
         .sort((a, b) => a - b)
-        .map((minutes) => ({ value: String(minutes), title: windowText(minutes) })),
+        .map((minutes) => ({ value: String(minutes), title: duration(minutes * 60_000) })),
       param: 'window_minutes',
       isHalf: true,
     },

@@ -1,6 +1,8 @@
 import { useSignal } from '@preact/signals';
 import { budgetIdPattern } from '../../../shared/constants/budget-ids.ts';
 import type { Alert, AlertFiring, AlertPreview } from '../../../shared/contract/alerts.ts';
+import { alertValue } from '../../../view/alerts.ts';
+import { duration } from '../../../view/durations.ts';
 import { call, problemOf } from '../../data/api.ts';
 import {
   deleteAlert,
@@ -22,14 +24,7 @@ import { Secret } from '../../parts/secret.tsx';
 import { actions, TableHead } from '../../parts/table-head.tsx';
 import { Time } from '../../parts/time.tsx';
 import { toast } from '../../parts/toast.tsx';
-import {
-  type AlertField,
-  alertFields,
-  alertTitles,
-  alertValue,
-  conditionIn,
-  windowText,
-} from './alert-fields.ts';
+import { type AlertField, alertFields, alertTitles, conditionIn } from './alert-fields.ts';
 
 const workspace = 'me';
 const firingsShown = 8;
@@ -87,7 +82,7 @@ function AlertRow({ alert }: { alert: Alert }) {
       </td>
       <td>
         {threshold === null ? '' : `${alertValue(threshold, unit)} `}
-        <span class="quiet">in {windowText(minutes)}</span>
+        <span class="quiet">in {duration(minutes * 60_000)}</span>
       </td>
       <td>{filters.join(' · ') || <span class="quiet">all calls</span>}</td>
       <td class={webhook ? '' : 'quiet is-minor'}>{webhook ? <Hook webhook={webhook} /> : 'none'}</td>

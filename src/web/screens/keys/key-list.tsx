@@ -1,10 +1,10 @@
 import { useSignal } from '@preact/signals';
 import type { Key } from '../../../shared/contract/keys.ts';
 import { startOfPeriod } from '../../../shared/money/spend-periods.ts';
+import { ago } from '../../../view/durations.ts';
+import { briefDollars } from '../../../view/money.ts';
 import { callsHref } from '../../data/calls-link.ts';
 import { listKeys, listUsage, revokeKey, setLimits } from '../../data/endpoints.ts';
-import { dollars } from '../../data/figures.ts';
-import { ago } from '../../data/moments.ts';
 import { now } from '../../data/now.ts';
 import { change, useList } from '../../data/query.ts';
 import { Confirm } from '../../parts/confirm.tsx';
@@ -79,7 +79,7 @@ function KeyRow({ keyView, spent }: { keyView: Key; spent: string | undefined })
       </th>
       <td class="is-bar">{status === 'active' && <KeyCap keyView={keyView} />}</td>
       <td class="number is-minor" title={spent && `$${spent}`}>
-        {spent === undefined ? '…' : dollars(spent)}
+        {spent === undefined ? '…' : briefDollars(spent)}
       </td>
       <td class={limits === '' ? 'quiet is-minor' : ''}>{limits || 'none'}</td>
       <td class="quiet is-minor">{lastUsed === null ? 'never' : <Ago at={lastUsed} />}</td>

@@ -1,15 +1,16 @@
 import { useSignal } from '@preact/signals';
 import { useEffect, useRef } from 'preact/hooks';
 import type { CallRow } from '../../../shared/calls/call-row.ts';
+import { duration } from '../../../view/durations.ts';
+import { briefDollars } from '../../../view/money.ts';
+import { briefCount, briefRate } from '../../../view/numbers.ts';
 import { call, problemOf } from '../../data/api.ts';
 import { cancelCall, listTraces } from '../../data/endpoints.ts';
-import { dollars } from '../../data/figures.ts';
 import { useKeyNames } from '../../data/key-names.ts';
 import { useKeys } from '../../data/keys.ts';
 import { connection, gaps, onEvents } from '../../data/live.ts';
 import { hrefOf, navigate } from '../../data/route.ts';
 import { Amount } from '../../parts/amount.tsx';
-import { countText, durationText } from '../../parts/format.ts';
 import { ProblemBox } from '../../parts/problem.tsx';
 import { Status } from '../../parts/status.tsx';
 import { Table, type TableColumn } from '../../parts/table.tsx';
@@ -139,7 +140,7 @@ function Summary({ running, calls: rate, usdPerHour }: { running: number } & Ret
     <p class="live-summary">
       <span class={state === 'open' ? 'live-dot is-open' : 'live-dot'} aria-hidden="true" />
       <span class={state === 'open' ? 'for-readers' : undefined}>{states[state]}</span>
-      <b>{running} running</b> · {rate < 10 ? rate.toFixed(1) : Math.round(rate)}/s · {dollars(usdPerHour)}/h
+      <b>{running} running</b> · {briefRate(rate)}/s · {briefDollars(usdPerHour)}/h
     </p>
   );
 }
@@ -205,7 +206,7 @@ function columnsFor(nameOfKey: (id: string | null) => string): TableColumn<CallR
       show: ({ status, inputTokens, outputTokens }) =>
         status === 'rejected'
           ? ''
-          : `${countText(inputTokens)} → ${countText(outputTokens)}${status === 'running' ? '…' : ''}`,
+          : `${briefCount(inputTokens)} → ${briefCount(outputTokens)}${status === 'running' ? '…' : ''}`,
     },
     {
       name: 'Cost',
@@ -223,7 +224,7 @@ function columnsFor(nameOfKey: (id: string | null) => string): TableColumn<CallR
           <Amount usd={costUsd} />
         ),
     },
-    { name: 'First', kind: 'number', show: ({ ttftMs }) => durationText(ttftMs) },
+    { name: 'First', kind: 'number', show: ({ ttftMs }) => duration(ttftMs) },
     {
       name: 'Total',
       kind: 'number total',
@@ -232,7 +233,7 @@ function columnsFor(nameOfKey: (id: string | null) => string): TableColumn<CallR
           ? `${Math.round((Date.now() - at) / 1_000)} s`
           : more > 0
             ? `+${more}`
-            : durationText(totalMs),
+            : duration(totalMs),
     },
   ];
 }

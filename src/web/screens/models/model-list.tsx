@@ -2,9 +2,10 @@ import { useSignal } from '@preact/signals';
 import { useMemo } from 'preact/hooks';
 import type { Result } from '../../../shared/contract/endpoint.ts';
 import type { listModels as contract } from '../../../shared/contract/models.ts';
+import { duration } from '../../../view/durations.ts';
+import { briefCount, count } from '../../../view/numbers.ts';
 import { callsHref } from '../../data/calls-link.ts';
 import { listModels } from '../../data/endpoints.ts';
-import { count, duration, shortCount } from '../../data/figures.ts';
 import { useQuery } from '../../data/query.ts';
 import { route, setQuery } from '../../data/route.ts';
 import { Panel } from '../../parts/panel.tsx';
@@ -140,11 +141,11 @@ function ModelRow({ model: { id, service } }: { model: Model }) {
         {isAvailable ? <a href={callsHref({ model: id })}>{id}</a> : <span>{id}</span>}
         {name !== id && <span class="quiet sub">{name}</span>}
       </th>
-      <td class="number is-minor">{context === null ? '–' : shortCount(context)}</td>
+      <td class="number is-minor">{context === null ? '–' : briefCount(context)}</td>
       <Price prices={prices} kind="input" />
       <Price prices={prices} kind="cached_input" isMinor />
       <Price prices={prices} kind="output" />
-      <td class="number is-minor">{live?.ttft_ms_p50 == null ? '–' : duration(live.ttft_ms_p50)}</td>
+      <td class="number is-minor">{duration(live?.ttft_ms_p50)}</td>
       <td class="number is-minor">
         {live?.tokens_per_second_p50 == null ? '–' : count(live.tokens_per_second_p50)}
       </td>

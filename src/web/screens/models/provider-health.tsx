@@ -1,8 +1,9 @@
 import type { ProviderHealth } from '../../../shared/contract/provider-health.ts';
+import { ago, duration } from '../../../view/durations.ts';
+import { count, percent } from '../../../view/numbers.ts';
+import { clock, dayAndClock } from '../../../view/times.ts';
 import { callsHref } from '../../data/calls-link.ts';
 import { getProvidersHealth } from '../../data/endpoints.ts';
-import { count, duration, percent } from '../../data/figures.ts';
-import { ago, clock, dayAndClock } from '../../data/moments.ts';
 import { now } from '../../data/now.ts';
 import { zoneName } from '../../data/preferences.ts';
 import { useQuery } from '../../data/query.ts';
@@ -56,8 +57,8 @@ function HealthRow({ health }: { health: ProviderHealth }) {
         {ok === null ? '–' : percent(ok)}
       </td>
       <td class="number is-minor">{count(attempts)}</td>
-      <td class="number is-minor">{first.p50 === null ? '–' : duration(first.p50)}</td>
-      <td class="number is-minor">{first.p95 === null ? '–' : duration(first.p95)}</td>
+      <td class="number is-minor">{duration(first.p50)}</td>
+      <td class="number is-minor">{duration(first.p95)}</td>
       <td>
         <Strip strip={strip} />
       </td>

@@ -1,9 +1,10 @@
 import { useMemo } from 'preact/hooks';
 import type { Result } from '../../../shared/contract/endpoint.ts';
 import type { getUsageLatency, getUsageSeries } from '../../../shared/contract/usage.ts';
+import { duration } from '../../../view/durations.ts';
+import { briefCount, sum } from '../../../view/numbers.ts';
 import { callsHref } from '../../data/calls-link.ts';
 import { usageLatency, usageSeries } from '../../data/endpoints.ts';
-import { duration, shortCount, sum } from '../../data/figures.ts';
 import type { Period } from '../../data/period.ts';
 import { type Query, useQuery } from '../../data/query.ts';
 import { navigate, route, setQuery } from '../../data/route.ts';
@@ -192,7 +193,7 @@ function statusChart(data: Series, timeZone: string): ChartData {
     kind: 'bars',
     buckets: bucketsFor(data.buckets, data.bucket, timeZone),
     series,
-    format: shortCount,
+    format: briefCount,
     isCount: true,
     timeZone,
   };

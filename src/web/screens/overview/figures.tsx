@@ -1,7 +1,8 @@
 import type { Result } from '../../../shared/contract/endpoint.ts';
 import type { getUsageSeries } from '../../../shared/contract/usage.ts';
+import { briefDollars } from '../../../view/money.ts';
+import { briefRate, change, count, percent, sum } from '../../../view/numbers.ts';
 import { usageLatency } from '../../data/endpoints.ts';
-import { change, count, dollars, percent, sum } from '../../data/figures.ts';
 import type { Period } from '../../data/period.ts';
 import { type Query, useQuery } from '../../data/query.ts';
 import { ProblemBox } from '../../parts/problem.tsx';
@@ -51,7 +52,7 @@ export function Figures({ both, period, timeZone }: FiguresProps) {
       />
       <Figure
         title="Cost"
-        value={shown(dollars(sum(cost)))}
+        value={shown(briefDollars(sum(cost)))}
         change={change(sum(cost), sum(costBefore))}
         line={cost}
       />
@@ -66,7 +67,7 @@ export function Figures({ both, period, timeZone }: FiguresProps) {
 }
 
 function speedText(tokens: number | null | undefined): string {
-  return tokens === null || tokens === undefined ? 'none' : count(tokens);
+  return tokens === null || tokens === undefined ? 'none' : briefRate(tokens);
 }
 
 interface FigureProps {

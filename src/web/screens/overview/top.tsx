@@ -1,8 +1,9 @@
 import type { Result } from '../../../shared/contract/endpoint.ts';
 import type { getUsageSeries } from '../../../shared/contract/usage.ts';
+import { briefDollars, sumOfUsd } from '../../../view/money.ts';
+import { count, sum } from '../../../view/numbers.ts';
 import { callsHref } from '../../data/calls-link.ts';
 import { listUsage, usageSeries } from '../../data/endpoints.ts';
-import { count, dollars, sum, sumOfUsd } from '../../data/figures.ts';
 import { useKeyNames } from '../../data/key-names.ts';
 import type { Period } from '../../data/period.ts';
 import { type Query, useQuery } from '../../data/query.ts';
@@ -81,5 +82,5 @@ function rowsOf(
 }
 
 function rowOf(name: string, { usd, calls, href }: { usd: string; calls: number; href: string }): RankedRow {
-  return { name, value: Number(usd), shown: dollars(usd), note: `$${usd}, ${count(calls)} calls`, href };
+  return { name, value: Number(usd), shown: briefDollars(usd), note: `$${usd}, ${count(calls)} calls`, href };
 }

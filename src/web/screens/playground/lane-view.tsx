@@ -1,11 +1,12 @@
 import { useSignal } from '@preact/signals';
 import { useEffect } from 'preact/hooks';
+import { duration } from '../../../view/durations.ts';
+import { briefDollars } from '../../../view/money.ts';
+import { briefCount, speed, tokenRate } from '../../../view/numbers.ts';
 import { problemOf } from '../../data/api.ts';
-import { dollars } from '../../data/figures.ts';
 import { hrefOf } from '../../data/route.ts';
 import { Amount } from '../../parts/amount.tsx';
 import { conversationOf } from '../../parts/conversation.ts';
-import { countText, durationText, tokenRate, usdText } from '../../parts/format.ts';
 import { Passages } from '../../parts/passages.tsx';
 import { ProblemBox } from '../../parts/problem.tsx';
 import { Status } from '../../parts/status.tsx';
@@ -75,7 +76,9 @@ function MostCost({ model }: { model: string }) {
       preview(draft.value, model, abort.signal).then(
         ({ cost_usd_max: most }) => {
           text.value =
-            most === null ? 'The price is unknown.' : `at most ${usdText(String(Number(most) * repeat))}`;
+            most === null
+              ? 'The price is unknown.'
+              : `at most ${briefDollars(String(Number(most) * repeat))}`;
         },
         (error) => {
           if (!abort.signal.aborted) text.value = problemOf(error).sentence;
@@ -99,8 +102,8 @@ function Spread({ outcomes }: { outcomes: readonly Outcome[] }) {
   return (
     <p class="spread">
       {outcomes.length} answers, {texts.size} different
-      {times.length > 0 && ` · ${range(times, durationText)}`}
-      {costs.length > 0 && ` · ${range(costs, dollars)}`}
+      {times.length > 0 && ` · ${range(times, duration)}`}
+      {costs.length > 0 && ` · ${range(costs, briefDollars)}`}
     </p>
   );
 }
@@ -121,10 +124,10 @@ function OutcomeView({ lane, outcome }: { lane: Lane; outcome: Outcome }) {
     <>
       {trace && (
         <p class="lane-facts">
-          <Status status={trace.status} code={trace.error_code} /> ·{' '}
-          {durationText(trace.timings.first_token_ms)} first · {durationText(trace.timings.total_ms)}
-          {rate !== undefined && ` · ${Math.round(rate)} tok/s`} · {countText(trace.tokens.input)} →{' '}
-          {countText(trace.tokens.output)} · <Amount usd={trace.cost?.total_usd} />
+          <Status status={trace.status} code={trace.error_code} /> · {duration(trace.timings.first_token_ms)}{' '}
+          first · {duration(trace.timings.total_ms)}
+          {rate !== undefined && ` · ${speed(rate)}`} · {briefCount(trace.tokens.input)} →{' '}
+          {briefCount(trace.tokens.output)} · <Amount usd={trace.cost?.total_usd} />
         </p>
       )}
       {isRunning && answer === undefined && <p class="loading">Waiting…</p>}

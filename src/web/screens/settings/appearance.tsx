@@ -1,6 +1,6 @@
 import { useSignal } from '@preact/signals';
+import { plannedTime } from '../../../view/times.ts';
 import { mayNotify } from '../../data/alert-notices.ts';
-import { exactTime } from '../../data/moments.ts';
 import { now } from '../../data/now.ts';
 import { type Theme, theme, zone, zoneName } from '../../data/preferences.ts';
 import { Choice } from '../../parts/choice.tsx';
@@ -45,7 +45,7 @@ export function Appearance() {
               zone.value = value;
             }}
           />
-          <span class="quiet"> where it is {exactTime(now.value, zoneName())}</span>
+          <span class="quiet"> where it is {plannedTime(now.value, zoneName())}</span>
         </dd>
         <dt>Alerts</dt>
         <dd>

@@ -3,6 +3,7 @@ import { type CaptureLevel, captureLevels } from '../../../shared/constants/capt
 import type { getCapture as captureContract } from '../../../shared/contract/content.ts';
 import type { Result } from '../../../shared/contract/endpoint.ts';
 import { sizeText } from '../../../shared/text/size-text.ts';
+import { count, percent } from '../../../view/numbers.ts';
 import {
   clearTraceContent,
   getCapture,
@@ -10,7 +11,6 @@ import {
   listKeys,
   updateWorkspace,
 } from '../../data/endpoints.ts';
-import { count, percent } from '../../data/figures.ts';
 import { change, useList, useQuery } from '../../data/query.ts';
 import { Choice } from '../../parts/choice.tsx';
 import { Confirm } from '../../parts/confirm.tsx';

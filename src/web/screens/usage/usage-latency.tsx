@@ -1,6 +1,7 @@
 import type { Distribution } from '../../../shared/contract/usage.ts';
+import { duration } from '../../../view/durations.ts';
+import { count } from '../../../view/numbers.ts';
 import { usageLatency } from '../../data/endpoints.ts';
-import { count, duration } from '../../data/figures.ts';
 import { useQuery } from '../../data/query.ts';
 import { route, setQuery } from '../../data/route.ts';
 import { Choice } from '../../parts/choice.tsx';

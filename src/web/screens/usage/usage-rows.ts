@@ -1,7 +1,8 @@
 import type { Result } from '../../../shared/contract/endpoint.ts';
 import type { getUsageSeries, UsageGroup } from '../../../shared/contract/usage.ts';
 import { csvRow } from '../../../shared/text/csv.ts';
-import { sum, sumOfUsd } from '../../data/figures.ts';
+import { sumOfUsd } from '../../../view/money.ts';
+import { sum } from '../../../view/numbers.ts';
 
 type Series = Result<typeof getUsageSeries>;
 

@@ -1,10 +1,11 @@
 import type { Result } from '../../../shared/contract/endpoint.ts';
 import type { listUsage } from '../../../shared/contract/usage.ts';
 import { inWords } from '../../../shared/text/in-words.ts';
+import { briefDollars } from '../../../view/money.ts';
+import { count } from '../../../view/numbers.ts';
+import { bucketLabel } from '../../../view/times.ts';
 import { callsHref } from '../../data/calls-link.ts';
 import { saveText } from '../../data/download.ts';
-import { count, dollars } from '../../data/figures.ts';
-import { bucketLabel } from '../../data/moments.ts';
 import type { Query } from '../../data/query.ts';
 import { setQuery } from '../../data/route.ts';
 import { Choice } from '../../parts/choice.tsx';
@@ -124,7 +125,7 @@ function Rows({ choices, period, timeZone, rows, names, textOf }: RowsProps) {
               <td class="number quiet">{count(row.cached)}</td>
               <td class="number">{count(row.output)}</td>
               <td class="number" title={`$${row.usd}`}>
-                {dollars(row.usd)}
+                {briefDollars(row.usd)}
                 <span class="bar" aria-hidden="true">
                   {Number(row.usd) > 0 && <span style={{ width: `${(Number(row.usd) / most) * 100}%` }} />}
                 </span>
@@ -143,7 +144,7 @@ function Rows({ choices, period, timeZone, rows, names, textOf }: RowsProps) {
             <td class="number">{count(total.cached)}</td>
             <td class="number">{count(total.output)}</td>
             <td class="number" title={`$${total.usd}`}>
-              {dollars(total.usd)}
+              {briefDollars(total.usd)}
             </td>
           </tr>
         </tfoot>

@@ -1,4 +1,5 @@
-import { change, count, dollars, shortCount } from '../../data/figures.ts';
+import { briefDollars } from '../../../view/money.ts';
+import { briefCount, change, count } from '../../../view/numbers.ts';
 import { ProblemBox } from '../../parts/problem.tsx';
 import type { SeriesQuery, UsageProps } from './usage-props.ts';
 import { rowsOfSeries, totalOf } from './usage-rows.ts';
@@ -18,9 +19,9 @@ export function UsageTotals({
   const figures = [
     {
       title: 'Cost',
-      value: now && dollars(now.usd),
+      value: now && briefDollars(now.usd),
       exact: now && `$${now.usd}`,
-      was: before && dollars(before.usd),
+      was: before && briefDollars(before.usd),
       by: changeOf(now?.usd, before?.usd),
     },
     {
@@ -37,16 +38,16 @@ export function UsageTotals({
     },
     {
       title: 'Input tokens',
-      value: now && shortCount(now.input),
+      value: now && briefCount(now.input),
       exact: now && count(now.input),
-      was: before && shortCount(before.input),
+      was: before && briefCount(before.input),
       by: changeOf(now?.input, before?.input),
     },
     {
       title: 'Output tokens',
-      value: now && shortCount(now.output),
+      value: now && briefCount(now.output),
       exact: now && count(now.output),
-      was: before && shortCount(before.output),
+      was: before && briefCount(before.output),
       by: changeOf(now?.output, before?.output),
     },
   ];

@@ -185,7 +185,7 @@ test('an evaluation reports scores, and writes the diagram', async () => {
   const args = ['eval', 'test/fixtures/labelled.jsonl', '--svg', svg];
   const { stdout } = await decide(args, { tty: { stdout: true } });
   expect(stdout).toMatch(
-    /accuracy +\d+ %[\s\S]+Confidence and right answers[\s\S]+If only confident answers/,
+    /accuracy +[\d.]+ %[\s\S]+Confidence and right answers[\s\S]+If only confident answers/,
   );
   expect(await readFile(svg, 'utf8')).toMatch(/^<svg [\s\S]+<\/svg>\n$/);
   const broken = join(folder, 'broken.jsonl');

@@ -144,7 +144,7 @@ describe('the page of a call', () => {
     const tui = openCall();
     await tui.shows(/\[Timeline\].*Request.*Answer.*Attempts.*Cost.*Headers.*Raw/);
     await tui.shows(/azure +░*█+░* +811 ms {2}rate_limited/);
-    await tui.shows(/answer +░+█+░* +1\.1 s/);
+    await tui.shows(/answer +░+█+░* +1\.\d\d s/);
     await tui.shows(/tools 24 +9,800 +█+/);
     await tui.shows(/Unchanged since .*: ≈ 100 of 9,850 tokens/);
     await tui.shows(/cache broke at tools\[7\]\.description.*\n.*before +12:03.*\n.*after +12:04/);

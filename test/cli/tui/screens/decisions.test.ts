@@ -119,7 +119,7 @@ describe.each([
     await tui.shows('Decisions › Which team?');
     await tui.shows(/service\/decide +sure/);
     await tui.shows(/billing +█+░+ +60 % +█+░* +90 %/);
-    await tui.shows(/sales +█+░+ +20 % +█+░+ +5\.0 %/);
+    await tui.shows(/sales +█+░+ +20 % +█+░+ +5 %/);
     await tui.shows(/service\/decide: kev via lab · token probabilities · 12 ms · options in 3 orders/);
     await tui.shows('I was charged twice!');
   });

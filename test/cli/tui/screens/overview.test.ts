@@ -82,8 +82,8 @@ describe('the Overview', () => {
 
   test('shows figures next to those of the time before', async () => {
     const tui = open(daemonWith(busy));
-    await tui.shows(/^40 +10 % +\$3\.75 +9\.1 s +1\.3 s +4,800/m);
-    await tui.shows(/^\+100 % +was 5\.0 % +\+88 % +\+100 % +as before +\+700 %/m);
+    await tui.shows(/^40 +10 % +\$3\.75 +9\.10 s +1\.30 s +4,800/m);
+    await tui.shows(/^\+100 % +was 5 % +\+88 % +\+100 % +±0 % +\+700 %/m);
     await tui.shows(/model +openai\/gpt-5 +40 .*\$3\.75/);
     await tui.shows(/key +key_1 +40/);
     await tui.shows(/error +upstream_error +40/);
@@ -94,7 +94,7 @@ describe('the Overview', () => {
     await tui.shows('cost by hour');
     await tui.shows('first token p50 / p95');
     await tui.shows(/^ *\$2\.00 +⣿/m);
-    await tui.shows(/21 Nov \d\d:\d\d +now/);
+    await tui.shows(/21 Nov, \d\d:\d\d +now/);
   });
 
   test('asks for other periods', async () => {
@@ -127,7 +127,7 @@ describe('the Overview', () => {
     const tui = open(daemonWith(busy), { isPlain: true, rows: 40 });
     await tui.shows(/calls +40 +\+100 %/);
     await tui.shows(/cost \$2\.00 {2}errors 1/);
-    await tui.shows(/first token p50 400 ms {2}p95 1\.3 s/);
+    await tui.shows(/first token p50 400 ms {2}p95 1\.30 s/);
     expect(tui.frame()).not.toMatch(/[\u2800-\u28ff█░]/);
   });
 

@@ -1,6 +1,7 @@
 import type { TraceContent } from '../../../../shared/contract/content.ts';
 import type { TraceView } from '../../../../shared/contract/traces.ts';
 import { sizeText } from '../../../../shared/text/size-text.ts';
+import { count } from '../../../../view/numbers.ts';
 import { curlOf } from '../../../commands/traces/content.ts';
 import { traceRecord } from '../../../commands/traces/traces.ts';
 import { waterfall } from '../../../commands/traces/waterfall.ts';
@@ -13,7 +14,6 @@ import {
 import type { Passage } from '../../../content/conversation-text.ts';
 import { costLines } from '../../../content/cost-lines.ts';
 import type { KeyNames } from '../../../names/key-names.ts';
-import { count } from '../../../output/amount.ts';
 import { escapeControls, escapeJson } from '../../../output/escape-controls.ts';
 import { wrapLine } from '../../../output/wrap-line.ts';
 import type { Services } from '../../services/services.ts';

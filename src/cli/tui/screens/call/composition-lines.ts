@@ -1,6 +1,6 @@
 import type { RequestComposition } from '../../../../shared/contract/content.ts';
+import { briefCount } from '../../../../view/numbers.ts';
 import { cacheLines } from '../../../commands/traces/composition.ts';
-import { briefCount } from '../../../output/amount.ts';
 import { bar } from '../../text/charts.ts';
 import type { RenderOptions } from '../../text/render-options.ts';
 

@@ -2,8 +2,8 @@ import { useSignal } from '@preact/signals';
 import { useEffect } from 'preact/hooks';
 import type { TraceView } from '../../../../shared/contract/traces.ts';
 import { sizeText } from '../../../../shared/text/size-text.ts';
+import { duration } from '../../../../view/durations.ts';
 import { answerText } from '../../../parts/conversation.ts';
-import { durationText } from '../../../parts/format.ts';
 import { LongText } from '../../../parts/long-text.tsx';
 import { useContent } from '../call-content.ts';
 import { Body } from './body.tsx';
@@ -72,7 +72,7 @@ function Playback({ id, text }: { id: string; text: string }) {
           max={end}
           step="any"
           aria-label="Time in the stream"
-          aria-valuetext={durationText(position)}
+          aria-valuetext={duration(position)}
           value={position}
           onInput={(event) => {
             speed.value = 0;
@@ -80,7 +80,7 @@ function Playback({ id, text }: { id: string; text: string }) {
           }}
         />
         <span class="quiet">
-          {durationText(position)} · piece {come.length} of {reads.length} · {sizeText(bytes)}
+          {duration(position)} · piece {come.length} of {reads.length} · {sizeText(bytes)}
         </span>
       </div>
       {at.value !== undefined && position < end && <LongText text={text.slice(0, characters)} />}

@@ -1,6 +1,6 @@
 import type { TraceView } from '../../../../shared/contract/traces.ts';
 import { sizeText } from '../../../../shared/text/size-text.ts';
-import { durationText } from '../../../parts/format.ts';
+import { duration } from '../../../../view/durations.ts';
 import { LongText } from '../../../parts/long-text.tsx';
 import { Status } from '../../../parts/status.tsx';
 import { contentQueries, useContent } from '../call-content.ts';
@@ -31,7 +31,7 @@ export function Attempts({ trace }: { trace: TraceView }) {
             <h2>
               {provider} <span class="quiet">{model}</span>{' '}
               <Status status={code === null ? 'completed' : 'failed'} code={code ?? String(status)} />{' '}
-              <span class="quiet">{from !== null && to !== null && durationText(to - from)}</span>
+              <span class="quiet">{from !== null && to !== null && duration(to - from)}</span>
             </h2>
             {message && <p class="refusal">{message}</p>}
             {wire && (

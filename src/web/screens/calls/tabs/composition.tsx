@@ -1,6 +1,6 @@
 import { sizeText } from '../../../../shared/text/size-text.ts';
+import { briefCount } from '../../../../view/numbers.ts';
 import { hrefOf } from '../../../data/route.ts';
-import { countText } from '../../../parts/format.ts';
 import { number, TableHead } from '../../../parts/table-head.tsx';
 import { contentQueries, useContent } from '../call-content.ts';
 
@@ -14,7 +14,7 @@ export function Composition({ id }: { id: string }) {
   return (
     <section class="composition">
       <h2>
-        Context <span class="quiet">≈ {countText(tokens)} tokens</span>
+        Context <span class="quiet">≈ {briefCount(tokens)} tokens</span>
       </h2>
       <table class="plain-table">
         <TableHead
@@ -32,7 +32,7 @@ export function Composition({ id }: { id: string }) {
               <th scope="row">{kind.kind.replace('_', ' ')}</th>
               <td class="number">{kind.parts}</td>
               <td class="number">{sizeText(kind.bytes)}</td>
-              <td class="number">{countText(kind.tokens)}</td>
+              <td class="number">{briefCount(kind.tokens)}</td>
               <td class="meter-cell">
                 <span class="meter" aria-hidden="true">
                   <span style={{ width: `${(kind.tokens / most) * 100}%` }} />
@@ -46,7 +46,7 @@ export function Composition({ id }: { id: string }) {
         <p>
           Unchanged since{' '}
           <a href={hrefOf('calls', [previous.request_id])}>the previous request of the conversation</a>: ≈{' '}
-          {countText(previous.unchanged_tokens)} of {countText(tokens)} tokens.
+          {briefCount(previous.unchanged_tokens)} of {briefCount(tokens)} tokens.
         </p>
       )}
       {previous?.break && (

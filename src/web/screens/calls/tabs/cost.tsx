@@ -1,8 +1,8 @@
 import { costParts } from '../../../../shared/calls/call-cost.ts';
 import type { TraceView } from '../../../../shared/contract/traces.ts';
 import { groupDigits } from '../../../../shared/text/group-digits.ts';
+import { briefDollars } from '../../../../view/money.ts';
 import { Amount } from '../../../parts/amount.tsx';
-import { usdText } from '../../../parts/format.ts';
 import { number, TableHead } from '../../../parts/table-head.tsx';
 
 /** Tokens by kind, at the prices of the day of the call. */
@@ -65,11 +65,11 @@ export function Cost({ trace }: { trace: TraceView }) {
       {cost === null && <p class="quiet">The price of this call is not known.</p>}
       {cost !== null && prices === null && <p class="quiet">The prices of this call are not kept.</p>}
       <p class="quiet">
-        {saved !== null && `Cached input saved ${usdText(saved)}. `}
+        {saved !== null && `Cached input saved ${briefDollars(saved)}. `}
         {tokens.reasoning > 0 &&
           `Output includes ${groupDigits(String(tokens.reasoning))} reasoning tokens. `}
         {!trace.tokens_reported && 'The provider reported no tokens: they are estimated. '}
-        {isOwnKey ? 'Paid with the workspace’s own provider key. ' : `Charged: ${usdText(charged)}. `}
+        {isOwnKey ? 'Paid with the workspace’s own provider key. ' : `Charged: ${briefDollars(charged)}. `}
         {trace.cache === 'hit' && 'The answer came from the cache.'}
       </p>
     </>

@@ -1,5 +1,6 @@
 import type { TraceView } from '../../../../shared/contract/traces.ts';
-import { countText, durationText, tokenRate } from '../../../parts/format.ts';
+import { duration } from '../../../../view/durations.ts';
+import { speed, tokenRate } from '../../../../view/numbers.ts';
 import { Composition } from './composition.tsx';
 import { UsualLatency } from './usual-latency.tsx';
 
@@ -32,7 +33,7 @@ export function Timeline({ trace }: { trace: TraceView }) {
                 />
               </span>
               <span class="span-note">{note}</span>
-              <span class="span-time">{durationText(to - from)}</span>
+              <span class="span-time">{duration(to - from)}</span>
             </li>
           ))}
         </ol>
@@ -80,7 +81,7 @@ function spansOf(trace: TraceView): Span[] {
       from: Math.min(first, total),
       to: total,
       tone: 'answer',
-      note: rate === undefined ? '' : `${countText(Math.round(rate))} tok/s`,
+      note: rate === undefined ? '' : speed(rate),
     });
   if (settled !== null)
     spans.push({ label: 'settled', from: Math.min(total, settled), to: settled, tone: 'own', note: '' });

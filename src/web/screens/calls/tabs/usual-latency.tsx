@@ -1,8 +1,8 @@
 import { useMemo } from 'preact/hooks';
 import type { TraceView } from '../../../../shared/contract/traces.ts';
+import { duration } from '../../../../view/durations.ts';
 import { usageLatency } from '../../../data/endpoints.ts';
 import { useQuery } from '../../../data/query.ts';
-import { durationText } from '../../../parts/format.ts';
 import { number, TableHead } from '../../../parts/table-head.tsx';
 
 const dayMs = 24 * 60 * 60 * 1000;
@@ -49,11 +49,11 @@ function Row({ title, own, usual }: RowProps) {
     <tr>
       <th scope="row">{title}</th>
       <td class="number">
-        {durationText(own) || '–'}
+        {duration(own)}
         {isSlow && <span class="warn"> slow</span>}
       </td>
-      <td class="number">{durationText(usual?.p50) || '–'}</td>
-      <td class="number">{durationText(usual?.p95) || '–'}</td>
+      <td class="number">{duration(usual?.p50)}</td>
+      <td class="number">{duration(usual?.p95)}</td>
     </tr>
   );
 }

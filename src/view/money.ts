@@ -1,0 +1,46 @@
+import { groupDigits } from '../shared/text/group-digits.ts';
+import { trimEnd } from '../shared/text/trim-text.ts';
+
+/*
+ * Dollars as the CLI, the TUI and the page show them. What was charged for one thing is exact, so that it can be added up;
+ * lists, charts and figures have the brief form.
+ */
+
+type Usd = string | number | null | undefined;
+
+/** An exact amount, `$0.000123`; an unknown one is `unknown`, never 0. */
+export function dollars(usd: Usd): string {
+  if (usd === null || usd === undefined) return 'unknown';
+  const text = String(usd);
+  return text.startsWith('-') ? `-$${text.slice(1)}` : `$${text}`;
+}
+
+const smallestShown = 0.000001;
+
+/**
+ * Dollars rounded to three digits, and to cents from a dollar on: `$1,204.50`, `$0.0312`, `$0.000338`. Amounts below ten
+ * thousand dollars have at most nine characters; what is too small for that is `<$0.00001`.
+ */
+export function briefDollars(usd: Usd): string {
+  const amount = Number(usd);
+  if (usd === null || usd === undefined || Number.isNaN(amount)) return dollars(usd);
+  if (amount === 0) return '$0';
+  if (amount < 0) return `-${briefDollars(-amount)}`;
+  if (amount < smallestShown) return '<$0.00001';
+  const decimals = Math.max(2, Math.min(6, 2 - Math.floor(Math.log10(amount))));
+  const [whole = '', fraction = ''] = amount.toFixed(decimals).split('.');
+  return `$${groupDigits(whole)}.${trimEnd(fraction, '0').padEnd(2, '0')}`;
+}
+
+/** The sum of decimal amounts, exact to nine places. */
+export function sumOfUsd(amounts: Iterable<string>): string {
+  let nano = 0n;
+  for (const amount of amounts) {
+    const [, sign, units = '0', fraction = ''] = /^(-?)(\d+)(?:\.(\d{1,9}))?$/.exec(amount) ?? [];
+    const value = BigInt(units) * 1_000_000_000n + BigInt(fraction.padEnd(9, '0'));
+    nano += sign ? -value : value;
+  }
+  const size = nano < 0n ? -nano : nano;
+  const places = trimEnd((size % 1_000_000_000n).toString().padStart(9, '0'), '0');
+  return `${nano < 0n ? '-' : ''}${size / 1_000_000_000n}${places && `.${places}`}`;
+}
