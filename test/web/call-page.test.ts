@@ -3,92 +3,10 @@ import { describe, expect, test } from 'vitest';
 import { parseQuery } from '../../src/shared/calls/query.ts';
 import type { TraceView } from '../../src/shared/contract/traces.ts';
 import { callsQuery, inRange, selects, toggled } from '../../src/web/data/calls-query.ts';
-import { answerText, conversationOf } from '../../src/web/parts/conversation.ts';
 import { groupedByConversation } from '../../src/web/screens/calls/conversations.ts';
 import { copyForms } from '../../src/web/screens/calls/copy-as.ts';
 
 /** What the page of a call computes, without a browser. */
-
-describe('a conversation', () => {
-  const roles = (body: unknown) => conversationOf(body).passages.map(({ role }) => role);
-
-  test('of each format has the same messages', () => {
-    const chat = {
-      messages: [
-        { role: 'system', content: 'Be brief.' },
-        { role: 'user', content: [{ type: 'text', text: 'Hi' }] },
-        { role: 'assistant', content: null, tool_calls: [{ function: { name: 'f', arguments: '{"a":1}' } }] },
-        { role: 'tool', content: 'ok' },
-      ],
-    };
-    const messages = {
-      system: 'Be brief.',
-      messages: [
-        { role: 'user', content: 'Hi' },
-        { role: 'assistant', content: [{ type: 'tool_use', name: 'f', input: { a: 1 } }] },
-        { role: 'tool', content: [{ type: 'tool_result', content: [{ type: 'text', text: 'ok' }] }] },
-      ],
-    };
-    const responses = {
-      instructions: 'Be brief.',
-      input: [
-        { role: 'user', content: [{ type: 'input_text', text: 'Hi' }] },
-        { type: 'function_call', name: 'f', arguments: '{"a":1}' },
-        { type: 'function_call_output', output: 'ok' },
-      ],
-    };
-    const shown = [chat, messages, responses].map((body) =>
-      conversationOf(body).passages.map(({ role, blocks }) => [
-        role,
-        ...blocks.map(({ kind, text }) => `${kind} ${text}`),
-      ]),
-    );
-    expect(shown[0]).toEqual([
-      ['system', 'text Be brief.'],
-      ['user', 'text Hi'],
-      ['assistant', 'call {\n  "a": 1\n}'],
-      ['tool', 'result ok'],
-    ]);
-    expect(shown[1]).toEqual(shown[0]);
-    expect(shown[2]).toEqual(shown[0]);
-  });
-
-  test('of answers is their text', () => {
-    const said = (body: unknown) => answerText(conversationOf(body));
-    expect(said({ choices: [{ message: { role: 'assistant', content: 'Yes.' } }] })).toBe('Yes.');
-    expect(
-      said({
-        role: 'assistant',
-        content: [
-          { type: 'thinking', thinking: '…' },
-          { type: 'text', text: 'Yes.' },
-        ],
-      }),
-    ).toBe('Yes.');
-    expect(
-      said({
-        instructions: 'Of the request.',
-        output: [{ type: 'message', role: 'assistant', content: [{ type: 'output_text', text: 'Yes.' }] }],
-      }),
-    ).toBe('Yes.');
-    expect(roles({ error: { message: 'No.' } })).toEqual(['error']);
-  });
-
-  test('is read of any JSON', () => {
-    fc.assert(
-      fc.property(
-        fc.jsonValue(),
-        fc.constantFrom('messages', 'input', 'output', 'choices', 'content', 'tools'),
-        (value, name) => {
-          conversationOf(value);
-          conversationOf({ [name]: value });
-          conversationOf({ [name]: [value] });
-          conversationOf({ [name]: [{ role: 'user', content: value, tool_calls: value }] });
-        },
-      ),
-    );
-  });
-});
 
 test('a copied request has its body, and no key', () => {
   const body = JSON.stringify({ model: 'sim/echo', input: "It's $(here) `now`" });

@@ -194,7 +194,9 @@ const web = await build({
     entryFileNames: '[name]-[hash].js',
     chunkFileNames: '[name]-[hash].js',
     // What several screens use is one file: each further one is a request that the first screen waits for.
-    codeSplitting: { groups: [{ name: 'parts', test: /\/src\/(?!shared\/comparison)/, minShareCount: 2 }] },
+    codeSplitting: {
+      groups: [{ name: 'parts', test: /\/src\/(?!shared\/comparison|view\/conversation)/, minShareCount: 2 }],
+    },
     minify: true,
     comments: false,
   },

@@ -3,8 +3,9 @@ import type { ContentText } from '../../shared/contract/content.ts';
 import type { ResponseResource } from '../../shared/contract/response-resource.ts';
 import type { TraceView } from '../../shared/contract/traces.ts';
 import { ReceivedError } from '../../shared/faults/received-error.ts';
+import { answerConversation, requestConversation } from '../../view/conversation.ts';
 import { getResponse, getTraceContent, listInputItems } from '../endpoints.ts';
-import { chatPassages, type Passage, passagesOf } from './conversation-text.ts';
+import { type Passage, textPassages } from './conversation-text.ts';
 
 type Json = Record<string, unknown>;
 
@@ -132,47 +133,23 @@ export function contentPassages(content: CallContent): Passage[] {
 /** A stored response as text, from its instructions to its answer. */
 export function storedPassages({ response, input }: StoredContent): Passage[] {
   const { instructions, previous_response_id: previous, output, error } = response as Json;
-  const before: Passage[] = [];
-  if (typeof instructions === 'string') before.push({ role: 'system', text: instructions });
-  if (typeof previous === 'string') before.push({ role: 'earlier', text: `[continues ${previous}]` });
-  const failure = error ? [{ role: 'error', text: String((error as Json).message ?? '') }] : [];
-  return [...before, ...passagesOf(input), ...passagesOf(output as Json[]), ...failure];
+  const earlier = typeof previous === 'string' ? [{ role: 'earlier', text: `[continues ${previous}]` }] : [];
+  return [
+    ...textPassages(requestConversation({ instructions })),
+    ...earlier,
+    ...textPassages(requestConversation({ input })),
+    ...answerPassages({ output, error }),
+  ];
 }
 
 /** Request and answer as text. */
 function capturedPassages({ request, answer }: CapturedContent): Passage[] {
-  const asked = request === undefined ? [] : requestPassages(request);
-  return [...asked, ...(answer === undefined ? [] : answerPassages(answer))];
-}
-
-/** A request of any format. */
-function requestPassages(request: unknown): Passage[] {
-  if (!isJson(request)) return [{ role: 'request', text: String(request) }];
-  const { instructions, input, messages, system: first } = request;
-  if (Array.isArray(messages)) {
-    const before = first === undefined ? [] : [{ role: 'system', content: first }];
-    return chatPassages([...before, ...(messages as Json[])]);
-  }
-  const system = typeof instructions === 'string' ? [{ role: 'system', text: instructions }] : [];
-  const items = typeof input === 'string' ? [{ role: 'user', content: input }] : input;
-  return [...system, ...passagesOf(Array.isArray(items) ? (items as Json[]) : [])];
+  return [...textPassages(requestConversation(request)), ...answerPassages(answer)];
 }
 
 /** An answer of any format, or an error. */
 export function answerPassages(answer: unknown): Passage[] {
-  return isJson(answer) ? wholePassages(answer) : [{ role: 'answer', text: String(answer) }];
-}
-
-/** A whole answer of any format, or an error. */
-function wholePassages({ output, choices, content, error }: Json): Passage[] {
-  const passages = Array.isArray(output) ? passagesOf(output as Json[]) : [];
-  if (Array.isArray(choices)) {
-    const messages = (choices as Json[]).map(({ message }) => message as Json);
-    passages.push(...chatPassages(messages));
-  }
-  if (Array.isArray(content)) passages.push(...chatPassages([{ role: 'assistant', content }]));
-  if (error) passages.push({ role: 'error', text: String((error as Json).message ?? '') });
-  return passages;
+  return textPassages(answerConversation(answer));
 }
 
 function isJson(value: unknown): value is Json {

@@ -1,13 +1,9 @@
 import { isObject, type JsonObject } from '../json/json-object.ts';
-import { contentMembers, isToolList, kindOfType, type RequestItem, requestItems } from './request-items.ts';
+import { answerPieces, type CallPiece, piecesOfItem, requestPieces } from './call-pieces.ts';
+import { contentMembers, type RequestItem } from './request-items.ts';
 
 /** A piece of a request or an answer. */
-export interface CallPart {
-  /** Where it is: `messages[3].content[1]`. */
-  path: string;
-  kind: 'tool' | 'instructions' | 'message' | 'answer';
-  /** Who says it; of a tool, its name. */
-  role: string;
+export interface CallPart extends Omit<CallPiece, 'value'> {
   /** `text`, or the type of a block or an item of another kind. */
   type: string;
   /** For people: a text, or JSON with line breaks. Pictures and the like are one line with a fingerprint. */
@@ -32,29 +28,17 @@ const contentNames: ReadonlySet<string> = new Set(contentMembers);
 
 /** The parts of a request in any format, in the order in which providers read them, and cache them. */
 export function requestParts(body: unknown): CallPart[] {
-  if (!isObject(body)) return body === undefined ? [] : [partOf('body', 'message', 'request', body)];
-  return requestItems(body).flatMap(partsOfItem);
+  return requestPieces(body).map(partOf);
 }
 
 /** A message by its blocks; any other item is one part. */
-export function partsOfItem({ path, list, name, value }: RequestItem): CallPart[] {
-  if (isToolList(list)) return [partOf(path, 'tool', name ?? 'tool', value)];
-  if (list === 'instructions' || list === 'system') return [partOf(path, 'instructions', 'system', value)];
-  return messageParts(value, path, 'message');
+export function partsOfItem(item: RequestItem): CallPart[] {
+  return piecesOfItem(item).map(partOf);
 }
 
 /** The parts of a whole answer in any format, or of an error. */
 export function answerParts(body: unknown): CallPart[] {
-  if (!isObject(body)) return body === undefined ? [] : [partOf('body', 'answer', 'answer', body)];
-  const { output, choices, content, error } = body;
-  return [
-    ...listOf(output).flatMap((item, at) => messageParts(item, `output[${at}]`, 'answer')),
-    ...listOf(choices).flatMap((choice, at) =>
-      messageParts(isObject(choice) ? choice.message : choice, `choices[${at}].message`, 'answer'),
-    ),
-    ...contentParts(content, { path: 'content', kind: 'answer', role: 'assistant' }),
-    ...(isObject(error) ? [partOf('error', 'answer', 'error', error.message ?? error)] : []),
-  ];
+  return answerPieces(body).map(partOf);
 }
 
 /** The settings of a request: all that is not its content, objects by their members. */
@@ -70,43 +54,7 @@ function parametersIn(name: string, value: unknown): CallParameter[] {
   return Object.entries(value).flatMap(([member, inner]) => parametersIn(`${name}.${member}`, inner));
 }
 
-type PartOf = Pick<CallPart, 'path' | 'kind' | 'role'>;
-
-function contentParts(content: unknown, { path, kind, role }: PartOf): CallPart[] {
-  if (content === undefined || content === null) return [];
-  if (!Array.isArray(content)) return [partOf(path, kind, role, content)];
-  return content.map((block, at) => partOf(`${path}[${at}]`, kind, role, block));
-}
-
-/** A message of any format by its blocks; an item of another kind as a whole. */
-function messageParts(message: unknown, path: string, kind: CallPart['kind']): CallPart[] {
-  if (!isObject(message)) return [partOf(path, kind, 'user', message)];
-  const { type = 'message', role, content, tool_calls: calls, refusal, ...others } = message;
-  if (type !== 'message') return [partOf(path, kind, roleOfItem(type), message)];
-  const by = { kind, role: String(role ?? 'assistant') };
-  const blocks = contentParts(content, { path: `${path}.content`, ...by });
-  const more = Object.entries({ refusal, ...named(others) })
-    .filter(([, value]) => value !== undefined && value !== null)
-    .map(([name, value]) => partOf(`${path}.${name}`, kind, by.role, value));
-  return [
-    ...blocks,
-    ...listOf(calls).map((call, at) => partOf(`${path}.tool_calls[${at}]`, kind, by.role, call)),
-    ...more,
-  ];
-}
-
-/** What a message says besides its content; not what names or marks it. */
-function named({ reasoning, reasoning_content, images, audio, function_call }: JsonObject): JsonObject {
-  return { reasoning, reasoning_content, images, audio, function_call };
-}
-
-function roleOfItem(type: unknown): string {
-  const kind = kindOfType(String(type));
-  if (kind === 'tool_result') return 'tool';
-  return kind === 'reasoning' ? kind : 'assistant';
-}
-
-function partOf(path: string, kind: CallPart['kind'], role: string, value: unknown): CallPart {
+function partOf({ path, kind, role, value }: CallPiece): CallPart {
   const bare = withoutMarks(value);
   const plain = plainText(bare);
   const type = plain !== undefined ? 'text' : String((isObject(bare) && bare.type) || kind);
@@ -199,8 +147,4 @@ function fingerprint(text: string): string {
   let hash = 0x811c9dc5;
   for (let at = 0; at < text.length; at += 1) hash = Math.imul(hash ^ text.charCodeAt(at), 0x01000193);
   return (hash >>> 0).toString(16).padStart(8, '0');
-}
-
-function listOf(value: unknown): unknown[] {
-  return Array.isArray(value) ? value : [];
 }

@@ -1,7 +1,7 @@
 import { useSignal } from '@preact/signals';
 import type { ComponentType } from 'preact';
 import { useEffect } from 'preact/hooks';
-import type { Block, Conversation } from './conversation.ts';
+import type { Block, Conversation } from '../../view/conversation.ts';
 import { Picture } from './image.tsx';
 import { LongText } from './long-text.tsx';
 
@@ -56,7 +56,7 @@ export function Passages({ conversation, isFormatted = false }: PassagesProps) {
   );
 }
 
-const labels = { reasoning: 'reasoning', call: 'calls', result: 'result', other: '' } as const;
+const labels = { reasoning: 'reasoning', call: 'calls', result: 'result', file: 'file', other: '' } as const;
 
 function OneBlock({ block: { kind, name, text }, isFormatted }: { block: Block; isFormatted: boolean }) {
   if (kind === 'text') return isFormatted ? <FormattedText text={text} /> : <LongText text={text} />;
@@ -66,7 +66,7 @@ function OneBlock({ block: { kind, name, text }, isFormatted }: { block: Block; 
       <p class="block-label">
         {labels[kind]} {name && <code>{name}</code>}
       </p>
-      <LongText text={text} isCode={kind !== 'reasoning'} />
+      {text !== '' && <LongText text={text} isCode={kind !== 'reasoning'} />}
     </div>
   );
 }

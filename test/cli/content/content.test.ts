@@ -3,12 +3,13 @@ import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { stripVTControlCharacters } from 'node:util';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { chatPassages, formatPassages, passagesOf } from '../../../src/cli/content/conversation-text.ts';
+import { formatPassages, type Passage, textPassages } from '../../../src/cli/content/conversation-text.ts';
 import { exitCodes } from '../../../src/shared/errors.ts';
+import { requestConversation } from '../../../src/view/conversation.ts';
 import { runCli } from '../../support/run-cli.ts';
 import { type RunningDaemon, startDaemon } from '../../support/start-daemon.ts';
 
-const textOf = (passages: ReturnType<typeof passagesOf>) => formatPassages(passages, (_style, text) => text);
+const textOf = (passages: readonly Passage[]) => formatPassages(passages, (_style, text) => text);
 
 describe('a conversation as text', () => {
   test('has a heading for each speaker, and one line for what is not text', () => {
@@ -30,7 +31,7 @@ describe('a conversation as text', () => {
       { type: 'web_search_call' },
       { type: 'message', role: 'assistant', content: [{ type: 'refusal', refusal: 'No.' }] },
     ];
-    expect(textOf(passagesOf(items))).toBe(`developer
+    expect(textOf(textPassages(requestConversation({ input: items })))).toBe(`developer
 Be brief.
 
 user
@@ -44,7 +45,7 @@ reasoning
 A cat.
 
 assistant
-[call look({ "at": "it" })]
+[call look({"at":"it"})]
 
 tool
 [result a cat]
@@ -67,7 +68,7 @@ No.
       { role: 'assistant', content: null, tool_calls: [{ function: { name: 'f', arguments: '{}' } }] },
       { role: 'tool', content: 'done' },
     ];
-    expect(textOf(chatPassages(messages))).toBe(
+    expect(textOf(textPassages(requestConversation({ messages })))).toBe(
       'user\nHi\n[image x]\n\nassistant\n[call f({})]\n\ntool\n[result done]\n',
     );
   });

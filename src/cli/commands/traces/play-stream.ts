@@ -1,6 +1,6 @@
-import { answerParts } from '../../../shared/comparison/request-parts.ts';
 import type { TraceContent } from '../../../shared/contract/content.ts';
 import { sizeText } from '../../../shared/text/size-text.ts';
+import { answerConversation, answerText } from '../../../view/conversation.ts';
 import { duration } from '../../../view/durations.ts';
 import { capturedContent } from '../../content/call-content.ts';
 import type { Context } from '../../context.ts';
@@ -15,9 +15,7 @@ const pauseMsMax = 10_000;
 export async function playStream(context: Context, request: string, reads: Reads): Promise<void> {
   const { io, out } = context;
   const { answer } = await capturedContent(context.client(), request);
-  const text = answerParts(answer)
-    .map(({ type, value }) => (type === 'text' ? String(value) : ''))
-    .join('');
+  const text = answerText(answerConversation(answer));
   const signal = context.interrupted();
   let at = 0;
   let come = 0;

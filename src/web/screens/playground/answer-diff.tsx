@@ -1,7 +1,7 @@
 import { useSignal } from '@preact/signals';
 import { useEffect } from 'preact/hooks';
 import type { Hunk } from '../../../shared/comparison/text-changes.ts';
-import { answerText, conversationOf } from '../../parts/conversation.ts';
+import { answerConversation, answerText } from '../../../view/conversation.ts';
 import { Hunks } from '../../parts/hunks.tsx';
 import type { Lane } from './lane.ts';
 
@@ -9,7 +9,7 @@ import type { Lane } from './lane.ts';
 export function AnswerDiff({ lanes, models }: { lanes: readonly Lane[]; models: readonly string[] }) {
   const texts = lanes.map((lane) => {
     const answer = lane.outcomes.value.at(-1)?.answer;
-    return answer && answerText(conversationOf(answer));
+    return answer && answerText(answerConversation(answer));
   });
   const [first] = texts;
   if (first === undefined) return null;

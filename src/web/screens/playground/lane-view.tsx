@@ -1,12 +1,12 @@
 import { useSignal } from '@preact/signals';
 import { useEffect } from 'preact/hooks';
+import { answerConversation } from '../../../view/conversation.ts';
 import { duration } from '../../../view/durations.ts';
 import { briefDollars } from '../../../view/money.ts';
 import { briefCount, speed, tokenRate } from '../../../view/numbers.ts';
 import { problemOf } from '../../data/api.ts';
 import { hrefOf } from '../../data/route.ts';
 import { Amount } from '../../parts/amount.tsx';
-import { conversationOf } from '../../parts/conversation.ts';
 import { Passages } from '../../parts/passages.tsx';
 import { ProblemBox } from '../../parts/problem.tsx';
 import { Status } from '../../parts/status.tsx';
@@ -114,7 +114,7 @@ function range(values: readonly number[], show: (value: number) => string): stri
 }
 
 function textsOf(answer: Record<string, unknown>): string[] {
-  return conversationOf(answer).passages.flatMap(({ blocks }) => blocks.map(({ text }) => text));
+  return answerConversation(answer).passages.flatMap(({ blocks }) => blocks.map(({ text }) => text));
 }
 
 function OutcomeView({ lane, outcome }: { lane: Lane; outcome: Outcome }) {
@@ -131,7 +131,7 @@ function OutcomeView({ lane, outcome }: { lane: Lane; outcome: Outcome }) {
         </p>
       )}
       {isRunning && answer === undefined && <p class="loading">Waiting…</p>}
-      {answer && <Passages conversation={{ ...conversationOf(answer), parameters: [] }} />}
+      {answer && <Passages conversation={{ ...answerConversation(answer), parameters: [] }} />}
       {error !== undefined && <ProblemBox error={error} />}
       {answer && !isRunning && <ToolResults key={requestId} lane={lane} outcome={outcome} answer={answer} />}
       {requestId && !isRunning && (
