@@ -9,7 +9,7 @@ import { bundle } from './bundle.ts';
 
 /** Modules that export `works`, by name. */
 const modules = {
-  'call-store': 'test/cli/tui/services/call-store.works.ts',
+  'live-calls': 'test/view/live-calls.works.ts',
   'compare-calls': 'test/shared/comparison/compare-calls.works.ts',
   masking: 'test/shared/masking/masking.works.ts',
   quadratic: 'test/support/quadratic.works.ts',

@@ -7,13 +7,14 @@ import { App } from '../../src/cli/tui/app.tsx';
 import { type BindingsByScreen, defaultBindings } from '../../src/cli/tui/keys/bindings.ts';
 import { allScreens } from '../../src/cli/tui/screens/all-screens.ts';
 import { ApiCallLog, loggingClient } from '../../src/cli/tui/services/api-call-log.ts';
-import { CallStore } from '../../src/cli/tui/services/call-store.ts';
 import { createFollower } from '../../src/cli/tui/services/follower.ts';
 import type { Services } from '../../src/cli/tui/services/services.ts';
+import { callsMax } from '../../src/cli/tui/services/services.ts';
 import { TuiState } from '../../src/cli/tui/state/tui-state.ts';
 import { followRowStreams } from '../../src/cli/tui/sync.ts';
 import type { Client } from '../../src/shared/client.ts';
 import type { SseEvent } from '../../src/shared/http/sse.ts';
+import { LiveCalls } from '../../src/view/live-calls.ts';
 import { eventually } from './eventually.ts';
 import { openTerminal } from './virtual-terminal.ts';
 
@@ -56,7 +57,7 @@ export function openTui(options: OpenOptions = {}) {
   const { answers = {}, columns = 80, rows = 24, isPlain = false } = options;
   const now = options.now ?? Date.now;
   const log = new ApiCallLog();
-  const calls = new CallStore();
+  const calls = new LiveCalls({ max: callsMax });
   const copied: string[] = [];
   const done = { quit: 0, suspended: 0 };
   const browsed: string[] = [];

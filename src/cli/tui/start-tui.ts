@@ -2,6 +2,7 @@ import { join } from 'node:path';
 import { getHeapSpaceStatistics, setFlagsFromString } from 'node:v8';
 import { type Client, createClient } from '../../shared/client.ts';
 import { foldersOf } from '../../shared/folders.ts';
+import { LiveCalls } from '../../view/live-calls.ts';
 import { decisionModel } from '../commands/decide/choose-decision-model.ts';
 import { chooseModel } from '../commands/respond/choose-model.ts';
 import type { Context } from '../context.ts';
@@ -13,9 +14,9 @@ import { keysFileName, loadBindings } from './keys/keys-file.ts';
 import { allScreens } from './screens/all-screens.ts';
 import { keyFlags } from './screens/keys.ts';
 import { ApiCallLog, loggingClient } from './services/api-call-log.ts';
-import { CallStore } from './services/call-store.ts';
 import { createFollower } from './services/follower.ts';
 import type { Services } from './services/services.ts';
+import { callsMax } from './services/services.ts';
 import { TuiState } from './state/tui-state.ts';
 import { syncWithDaemon } from './sync.ts';
 import { runInTerminal, type TerminalHandle } from './terminal.tsx';
@@ -103,7 +104,7 @@ function servicesOf(
       now: context.now,
       onChange: onCall,
     }),
-    calls: new CallStore(),
+    calls: new LiveCalls({ max: callsMax }),
     keyNames,
     log,
     now: context.now,

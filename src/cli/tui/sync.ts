@@ -1,6 +1,6 @@
 import type { EventView } from '../../shared/contract/events.ts';
+import { CallPace, digestQuery } from '../../view/call-pace.ts';
 import { getKey, getSession, listTraces, streamEvents } from '../endpoints.ts';
-import { CallPace } from './services/call-pace.ts';
 import type { Connection } from './services/follower.ts';
 import type { Services } from './services/services.ts';
 import { loadUsage } from './services/spending.ts';
@@ -47,9 +47,6 @@ export async function syncWithDaemon({ state, signal, sleep }: SyncOptions): Pro
   await Promise.all([follow, tick({ state, signal, sleep })]);
 }
 
-/** A digest a second, with the newest calls. */
-const digestQuery = { digest: 1000, rows: 50 };
-
 interface EventsFollowing {
   signal: AbortSignal;
   onState(connection: Connection): void;
@@ -85,13 +82,7 @@ async function followEvents(
         lastId = id ?? lastId;
         const event = JSON.parse(data) as EventView;
         onEvent(event);
-        const { type } = event;
-        const now = services.now();
-        const mustChange = pace.isDigest
-          ? type === 'calls.digest' && pace.isCalm(Number(event.data.finished), now)
-          : pace.isTooFast(type, now);
-        if (!mustChange || change.signal.aborted) return;
-        pace.change(!pace.isDigest);
+        if (change.signal.aborted || !pace.changes(event, services.now())) return;
         isChange = true;
         change.abort();
       },

@@ -2,6 +2,7 @@ import { effect, signal } from '@preact/signals';
 import { whenAborted } from '../../shared/async/when-aborted.ts';
 import type { EventView } from '../../shared/contract/events.ts';
 import { ReceivedError } from '../../shared/faults/received-error.ts';
+import { CallPace, digestQuery } from '../../view/call-pace.ts';
 import { stream } from './api.ts';
 import { streamEvents } from './endpoints.ts';
 import { login } from './login.ts';
@@ -34,10 +35,6 @@ type Message =
 const listeners = new Set<Listener>();
 /** Events are passed on in batches, as each of them draws what shows it. */
 const batchMs = 100;
-/** Above so many calls a second, digests of calls are read in place of their events; well below it, events again. */
-const digestAbove = 50;
-const digestMs = 1_000;
-const rowsMax = 50;
 const hiddenMaxMs = 5 * 60_000;
 /** A stream that was closed for longer is not resumed. */
 const resumedMaxMs = 60_000;
@@ -178,19 +175,19 @@ function waitOrRetry(ms: number, signal: AbortSignal): Promise<void> {
   });
 }
 
-let isDigested = false;
+/** Decides whether digests of calls are read in place of their events. */
+const pace = new CallPace();
 
 /** Reads one stream; `switched` if the next one is to have digests, or events, in place of the other. */
 async function read(signal: AbortSignal, onOpen: () => void): Promise<'ended' | 'switched' | 'refused'> {
   const own = new AbortController();
   const batch = startBatch();
-  const rate = startRate();
   if (connection.value.state !== 'open') show({ state: 'connecting' });
   try {
     forgetOldPosition();
     const query = {
       ...(sequence !== undefined && { after: sequence }),
-      ...(isDigested && { digest: digestMs, rows: rowsMax }),
+      ...(pace.isDigest && digestQuery),
     };
     const options = {
       signal: AbortSignal.any([signal, own.signal]),
@@ -204,10 +201,7 @@ async function read(signal: AbortSignal, onOpen: () => void): Promise<'ended' | 
       if (event.sequence !== null) sequence = event.sequence;
       batch.add(event);
       if (event.type === 'events.gap' || event.type === 'events.dropped') miss();
-      if (rate.isDigestBetter(event) !== isDigested) {
-        isDigested = !isDigested;
-        return 'switched';
-      }
+      if (pace.changes(event, performance.now())) return 'switched';
     }
     return 'ended';
   } catch (error) {
@@ -246,27 +240,6 @@ function startBatch() {
       timer ??= setTimeout(flush, batchMs);
     },
     flush,
-  };
-}
-
-/** Tells from the calls of the last second, or those of a digest, which of both should be read. */
-function startRate() {
-  let second = 0;
-  let calls = 0;
-  let calm = 0;
-  return {
-    isDigestBetter({ type, data }: EventView): boolean {
-      if (type === 'calls.digest') {
-        calm = Number(data.finished) < digestAbove / 2 ? calm + 1 : 0;
-        return calm < 5;
-      }
-      if (isDigested) return true;
-      if (!/^request\.(completed|failed|rejected)$/.test(type)) return false;
-      const now = Math.floor(performance.now() / 1_000);
-      calls = now === second ? calls + 1 : 1;
-      second = now;
-      return calls > digestAbove;
-    },
   };
 }
 

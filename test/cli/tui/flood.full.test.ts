@@ -1,6 +1,6 @@
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import { expect, onTestFinished, test, vi } from 'vitest';
-import { callsMax } from '../../../src/cli/tui/services/call-store.ts';
+import { callsMax } from '../../../src/cli/tui/services/services.ts';
 import { syncWithDaemon } from '../../../src/cli/tui/sync.ts';
 import type { SseEvent } from '../../../src/shared/http/sse.ts';
 import { heapBytes } from '../../support/collect-garbage.ts';

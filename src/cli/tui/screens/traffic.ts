@@ -1,6 +1,6 @@
-import { type CallRow, isEndOfRequest } from '../../../shared/calls/call-row.ts';
 import { ReceivedError } from '../../../shared/faults/received-error.ts';
 import { ownValue } from '../../../shared/json/json-object.ts';
+import { type CallRow, isEndOfRequest } from '../../../view/call-row.ts';
 import { duration } from '../../../view/durations.ts';
 import { briefDollars, dollars } from '../../../view/money.ts';
 import { briefCount, count } from '../../../view/numbers.ts';

@@ -1,14 +1,17 @@
 import type { Client } from '../../../shared/client.ts';
+import type { LiveCalls } from '../../../view/live-calls.ts';
 import type { ApiCallLog } from './api-call-log.ts';
-import type { CallStore } from './call-store.ts';
 import type { Follow } from './follower.ts';
 import type { Spending } from './spending.ts';
 
 /** The services with which screens talk to the daemon. */
+/** How many calls Traffic keeps. */
+export const callsMax = 1000;
+
 export interface Services {
   client: Client;
   /** The requests of the workspace, live. */
-  calls: CallStore;
+  calls: LiveCalls;
   /** The API calls that this program made. */
   log: ApiCallLog;
   /** Names of the keys that were listed, by id. */

@@ -1,7 +1,7 @@
 import { computed, effect, signal } from '@preact/signals';
-import { isEndOfRequest } from '../../../shared/calls/call-row.ts';
 import { isQueryFault, parseQuery } from '../../../shared/calls/query.ts';
 import type { TraceView } from '../../../shared/contract/traces.ts';
+import { isEndOfRequest } from '../../../view/call-row.ts';
 import { sum } from '../../../view/numbers.ts';
 import { call } from '../../data/api.ts';
 import { listTraces } from '../../data/endpoints.ts';

@@ -1,7 +1,8 @@
 import { useSignal } from '@preact/signals';
 import { useEffect, useRef } from 'preact/hooks';
-import type { CallRow } from '../../../shared/calls/call-row.ts';
+import type { CallRow } from '../../../view/call-row.ts';
 import { duration } from '../../../view/durations.ts';
+import { LiveCalls } from '../../../view/live-calls.ts';
 import { briefDollars } from '../../../view/money.ts';
 import { briefCount, briefRate } from '../../../view/numbers.ts';
 import { call, problemOf } from '../../data/api.ts';
@@ -16,15 +17,15 @@ import { Status } from '../../parts/status.tsx';
 import { Table, type TableColumn } from '../../parts/table.tsx';
 import { Time } from '../../parts/time.tsx';
 import { toast } from '../../parts/toast.tsx';
-import { LiveCalls } from './live-calls.ts';
 
 /** Running calls count up; as often as rows are drawn. */
 const drawMs = 250;
 const seedMax = 50;
+const callsMax = 500;
 
 /** Calls as they run and end. */
 export function Live() {
-  const calls = useRef(new LiveCalls(Date.now()));
+  const calls = useRef(new LiveCalls({ max: callsMax, since: Date.now() }));
   /** Changes when calls have changed. */
   const version = useSignal(0);
   const isPaused = useSignal(false);
@@ -34,7 +35,7 @@ export function Live() {
   useEffect(() => {
     let isDirty = true;
     const release = onEvents((events) => {
-      calls.current.take(events);
+      for (const event of events) calls.current.apply(event);
       isDirty = true;
     });
     const timer = setInterval(() => {
@@ -54,9 +55,9 @@ export function Live() {
     const abort = new AbortController();
     const query = { fields: 'brief' as const, limit: seedMax };
     call(listTraces, { query }, { signal: abort.signal }).then(
-      ({ data }) => {
+      ({ data, has_more: hasMore }) => {
         if (gap > 0) calls.current.forgetRunning();
-        calls.current.backfill(data);
+        calls.current.backfill(data, { hasMore });
         failure.value = undefined;
         version.value += 1;
       },
@@ -72,7 +73,7 @@ export function Live() {
     },
   });
   void version.value;
-  const latest = calls.current.rows();
+  const latest = calls.current.runningFirst();
   const isStill = isPaused.value || isHeld.value;
   if (!isStill || order.current.length === 0) order.current = latest.map(({ id }) => id);
   const known = new Set(order.current);

@@ -1,21 +1,34 @@
-import { type CallRow, isEndOfRequest, rowOfEvent, rowOfTrace } from '../../../shared/calls/call-row.ts';
-import type { EventView } from '../../../shared/contract/events.ts';
-import type { TraceView } from '../../../shared/contract/traces.ts';
+import type { EventView } from '../shared/contract/events.ts';
+import type { TraceView } from '../shared/contract/traces.ts';
+import { type CallRow, isEndOfRequest, rowOfEvent, rowOfTrace } from './call-row.ts';
+import { sum } from './numbers.ts';
 
-/** Older requests are dropped. */
-export const callsMax = 1000;
 const bucketMs = 5000;
 const bucketsMax = 120;
+/** Over which the rate of calls is measured. */
+const rateMs = 60_000;
 
 interface Bucket {
   /** Counted from 1970. */
   number: number;
   finished: number;
   failed: number;
+  usd: number;
 }
 
-/** The last requests of a workspace, live and past, in bounded memory. */
-export class CallStore {
+interface LiveCallsOptions {
+  /** Older calls are dropped, running ones last. */
+  max: number;
+  /** Since when events are followed, in milliseconds since 1970. */
+  since?: number;
+}
+
+const isRunning = ({ status }: CallRow) => status === 'running';
+
+/** The last calls of a workspace, running and ended, in bounded memory. */
+export class LiveCalls {
+  readonly #max: number;
+  readonly #since: number;
   readonly #calls = new Map<string, CallRow>();
   readonly #buckets: Bucket[] = [];
   /** While digests are followed: not all of them are in the list. */
@@ -24,10 +37,20 @@ export class CallStore {
   /** Requests that finished before this time, in milliseconds since 1970, may be missing. */
   #isCompleteFrom = 0;
 
+  constructor({ max, since = 0 }: LiveCallsOptions) {
+    this.#max = max;
+    this.#since = since;
+  }
+
   /** Newest first. */
   rows(): CallRow[] {
     this.#sorted ??= [...this.#calls.values()].sort((one, other) => other.at - one.at);
     return this.#sorted;
+  }
+
+  /** Running ones, then those that ended, each newest first. */
+  runningFirst(): CallRow[] {
+    return this.rows().toSorted((one, other) => Number(isRunning(other)) - Number(isRunning(one)));
   }
 
   get(id: string): CallRow | undefined {
@@ -36,7 +59,7 @@ export class CallStore {
 
   running(): number {
     if (this.#running !== undefined) return this.#running;
-    return this.rows().filter(({ status }) => status === 'running').length;
+    return this.rows().filter(isRunning).length;
   }
 
   /** Forgets all calls, as those of another host. */
@@ -46,6 +69,12 @@ export class CallStore {
     this.#sorted = undefined;
     this.#isCompleteFrom = 0;
     this.#running = undefined;
+  }
+
+  /** Forgets what was running, as its end may have been missed. */
+  forgetRunning(): void {
+    this.#running = undefined;
+    this.#forget(isRunning);
   }
 
   /** Applies one event of the stream; true if it changed anything. */
@@ -69,7 +98,7 @@ export class CallStore {
   }
 
   /** Adds finished requests that the stream missed, newest first; `hasMore` if there are older ones. */
-  backfill(traces: TraceView[], { hasMore }: { hasMore: boolean }): void {
+  backfill(traces: readonly TraceView[], { hasMore }: { hasMore: boolean }): void {
     const oldest = traces.at(-1);
     if (hasMore && oldest) this.#isCompleteFrom = Date.parse(oldest.completed_at);
     for (const trace of traces) {
@@ -95,21 +124,42 @@ export class CallStore {
     return { finished, failed, isPartial: (last - count + 1) * bucketMs < this.#isCompleteFrom };
   }
 
+  /** Calls a second, and dollars an hour at the rate of the last minute. */
+  rate(now: number): { calls: number; usdPerHour: number } {
+    const first = Math.floor((now - rateMs) / bucketMs);
+    const seconds = Math.max(1, (now - Math.max(first * bucketMs, this.#since)) / 1000);
+    const from = Math.max(first, Math.floor(this.#since / bucketMs));
+    const last = this.#buckets.filter(({ number }) => number >= from);
+    return {
+      calls: sum(last.map(({ finished }) => finished)) / seconds,
+      usdPerHour: (sum(last.map(({ usd }) => usd)) / seconds) * 3600,
+    };
+  }
+
   #keep(row: CallRow): void {
     this.#calls.set(row.id, row);
     this.#sorted = undefined;
-    if (this.#calls.size <= callsMax) return;
+    if (this.#calls.size <= this.#max) return;
     // A map keeps insertion order, which is nearly the order of age.
-    const oldest = this.#calls.keys().next().value;
-    if (oldest !== undefined) this.#calls.delete(oldest);
+    const oldest = this.#oldestEnded() ?? this.#calls.values().next().value;
+    if (oldest) this.#calls.delete(oldest.id);
+  }
+
+  #oldestEnded(): CallRow | undefined {
+    for (const row of this.#calls.values()) if (!isRunning(row)) return row;
+    return undefined;
+  }
+
+  #forget(isGone: (row: CallRow) => boolean): void {
+    for (const row of this.#calls.values()) if (isGone(row)) this.#calls.delete(row.id);
+    this.#sorted = undefined;
   }
 
   /** The newest calls of a digest become rows; all of them are counted. */
   #applyDigest(at: number, digest: Digest): void {
-    const { finished, statuses, rows, running, running_rows: runningRows } = digest;
+    const { finished, statuses, cost_usd: usd, rows = [], running, running_rows: runningRows = [] } = digest;
     const still = new Set(runningRows.map(({ request_id: id }) => String(id)));
-    for (const { id, status } of this.rows())
-      if (status === 'running' && !still.has(id)) this.#calls.delete(id);
+    this.#forget((row) => isRunning(row) && !still.has(row.id));
     for (const [list, isEnd] of [
       [runningRows, false],
       [rows, true],
@@ -120,34 +170,37 @@ export class CallStore {
       }
     }
     this.#running = running;
-    this.#sorted = undefined;
-    this.#count(at, finished, (statuses.failed ?? 0) + (statuses.rejected ?? 0));
+    const failed = (statuses?.failed ?? 0) + (statuses?.rejected ?? 0);
+    this.#count(at, { finished, failed, usd: Number(usd ?? 0) });
   }
 
-  #countRow(at: number, { status, more }: CallRow): void {
-    const calls = 1 + more;
-    this.#count(at, calls, status === 'failed' || status === 'rejected' ? calls : 0);
+  #countRow(at: number, { status, more, costUsd }: CallRow): void {
+    const finished = 1 + more;
+    const failed = status === 'failed' || status === 'rejected' ? finished : 0;
+    this.#count(at, { finished, failed, usd: Number(costUsd ?? 0) });
   }
 
-  #count(at: number, finished: number, failed: number): void {
+  #count(at: number, { finished, failed, usd }: Omit<Bucket, 'number'>): void {
     const number = Math.floor(at / bucketMs);
     let bucket = this.#buckets.find((one) => one.number === number);
     if (!bucket) {
-      bucket = { number, finished: 0, failed: 0 };
+      bucket = { number, finished: 0, failed: 0, usd: 0 };
       this.#buckets.push(bucket);
       this.#buckets.sort((one, other) => one.number - other.number);
       if (this.#buckets.length > bucketsMax) this.#buckets.shift();
     }
     bucket.finished += finished;
     bucket.failed += failed;
+    bucket.usd += usd;
   }
 }
 
 /** What of the event `calls.digest` is used. */
 interface Digest {
   finished: number;
-  statuses: Record<string, number>;
-  rows: EventView['data'][];
+  statuses?: Record<string, number>;
+  cost_usd?: string;
+  rows?: EventView['data'][];
   running: number;
-  running_rows: EventView['data'][];
+  running_rows?: EventView['data'][];
 }

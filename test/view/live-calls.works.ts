@@ -1,9 +1,9 @@
-import { CallStore } from '../../../../src/cli/tui/services/call-store.ts';
-import type { CountedWork } from '../../../support/counted-thread.ts';
+import { LiveCalls } from '../../src/view/live-calls.ts';
+import type { CountedWork } from '../support/counted-thread.ts';
 
 export const works: Record<string, CountedWork> = {
   'completed requests': (size) => {
-    const store = new CallStore();
+    const store = new LiveCalls({ max: 1000 });
     const events = Array.from({ length: size }, (_, number) => ({
       type: 'request.completed',
       sequence: null,

@@ -1,5 +1,5 @@
-import type { EventView } from '../contract/events.ts';
-import type { TraceView } from '../contract/traces.ts';
+import type { EventView } from '../shared/contract/events.ts';
+import type { TraceView } from '../shared/contract/traces.ts';
 
 /** A request as a list of running and finished ones shows it. */
 export interface CallRow {
