@@ -1,8 +1,9 @@
 import type { Client } from '../../shared/client.ts';
-import type { ContentText } from '../../shared/contract/content.ts';
+import type { TraceContent } from '../../shared/contract/content.ts';
 import type { ResponseResource } from '../../shared/contract/response-resource.ts';
 import type { TraceView } from '../../shared/contract/traces.ts';
 import { ReceivedError } from '../../shared/faults/received-error.ts';
+import { type CallText, readOn, type TextPart, textWith } from '../../view/call-text.ts';
 import { answerConversation, requestConversation } from '../../view/conversation.ts';
 import { getResponse, getTraceContent, listInputItems } from '../endpoints.ts';
 import { type Passage, textPassages } from './conversation-text.ts';
@@ -59,19 +60,13 @@ export async function contentOfCall(
 
 /** The request and the answer of a call as they were captured. Fails with `not_found` where they are not kept. */
 export async function capturedContent(client: Client, requestId: string): Promise<CapturedContent> {
-  const params = { request_id: requestId };
-  const { request } = await client.call(getTraceContent, { params, query: { part: 'request' } });
-  const { answer } = await client.call(getTraceContent, { params, query: { part: 'answer' } });
-  const read = async (part: 'request' | 'answer', first: ContentText | null | undefined) => {
-    if (!first) return undefined;
-    const text = await wholeText(first, async (at) => {
-      const page = await client.call(getTraceContent, { params, query: { part, at } });
-      return page[part]?.body ?? undefined;
-    });
-    return parsed(text) ?? text;
-  };
-  return { request: await read('request', request?.body), answer: await read('answer', answer?.body) };
+  const { text: request } = await capturedText(client, requestId, 'request');
+  const { text: answer } = await capturedText(client, requestId, 'answer');
+  return { request: request && jsonOrText(request), answer: answer && jsonOrText(answer) };
 }
+
+/** JSON, or the text where it is none. */
+const jsonOrText = ({ text }: CallText): unknown => parsed(text) ?? text;
 
 /** A request as it was captured. */
 export interface CapturedRequest {
@@ -85,35 +80,29 @@ export interface CapturedRequest {
 
 /** The request of a call as it was captured. Fails with `not_found` where it is not kept. */
 export async function capturedRequest(client: Client, requestId: string): Promise<CapturedRequest> {
-  const params = { request_id: requestId };
-  const { endpoint, request } = await client.call(getTraceContent, { params, query: { part: 'request' } });
-  const { headers = [], body } = request ?? {};
-  if (!body) return { endpoint, headers, text: null, isPartial: false };
-  const text = await wholeText(body, async (at) => {
-    const page = await client.call(getTraceContent, { params, query: { part: 'request', at } });
-    return page.request?.body ?? undefined;
-  });
-  return { endpoint, headers, text, isPartial: body.is_partial };
+  const { first, text } = await capturedText(client, requestId, 'request');
+  return {
+    endpoint: first.endpoint,
+    headers: first.request?.headers ?? [],
+    text: text?.text ?? null,
+    isPartial: text?.isPartial ?? false,
+  };
 }
 
-/** A text of which the first page is known. */
-async function wholeText(
-  first: ContentText,
-  pageAt: (at: number) => Promise<ContentText | undefined>,
-): Promise<string> {
-  let { text, next } = first;
-  while (next !== null) {
-    const page = await pageAt(next);
-    text += page?.text ?? '';
-    next = pageAfter(next, page);
-  }
-  return text;
-}
-
-/** Where the page after one begins; null at the end, and for a host that repeats itself. */
-export function pageAfter(at: number, page: ContentText | null | undefined): number | null {
-  const next = page?.next ?? null;
-  return next !== null && next > at ? next : null;
+/** A request or an answer whole, with its first page. */
+async function capturedText(
+  client: Client,
+  requestId: string,
+  part: TextPart,
+): Promise<{ first: TraceContent; text: CallText | undefined }> {
+  const pageAt = (at: number) =>
+    client.call(getTraceContent, {
+      params: { request_id: requestId },
+      query: { part, ...(at > 0 && { at }) },
+    });
+  const first = await pageAt(0);
+  const text = textWith(first, part);
+  return { first, text: text && (await readOn(text, part, pageAt)) };
 }
 
 /** Not kept, or not for this caller. */

@@ -2,7 +2,8 @@ import { useSignal } from '@preact/signals';
 import { useEffect, useMemo } from 'preact/hooks';
 import type { getTraceContent as contract } from '../../../shared/contract/content.ts';
 import type { Input, Result } from '../../../shared/contract/endpoint.ts';
-import { firstPageOf, type ReadText, readOn, textWith } from '../../data/call-text.ts';
+import { type CallText, readOn, textWith } from '../../../view/call-text.ts';
+import { firstPageOf, pageReader } from '../../data/call-text.ts';
 import { getTraceContent } from '../../data/endpoints.ts';
 import { type Query, useQuery } from '../../data/query.ts';
 
@@ -33,7 +34,7 @@ export function useContent(id: string, query: ContentQuery | undefined): Query<R
 }
 
 interface Reading {
-  text: ReadText | undefined;
+  text: CallText | undefined;
   error: unknown;
   /** Whether more of it is being read. */
   isLoading: boolean;
@@ -45,7 +46,7 @@ interface Reading {
 export function useCallText(id: string, part: 'request' | 'answer'): Reading {
   const { data: begun, error, isLoading } = useContent(id, contentQueries[part]);
   const first = useMemo(() => begun && textWith(begun, part), [begun, part]);
-  const more = useSignal<ReadText | undefined>(undefined);
+  const more = useSignal<CallText | undefined>(undefined);
   const failure = useSignal<unknown>(undefined);
   const max = useSignal(readCharactersMax);
   const wanted = max.value;
@@ -53,10 +54,11 @@ export function useCallText(id: string, part: 'request' | 'answer'): Reading {
     const known = more.peek() ?? first;
     if (!known) return;
     const abort = new AbortController();
-    const onPage = (text: ReadText) => {
+    const onPage = (text: CallText) => {
       more.value = text;
     };
-    readOn(id, part, known, { signal: abort.signal, max: wanted, onPage }).catch((reason) => {
+    const pageAt = pageReader(id, part, abort);
+    readOn(known, part, pageAt, { max: wanted, onPage }).catch((reason) => {
       if (!abort.signal.aborted) failure.value = reason;
     });
     return () => abort.abort();

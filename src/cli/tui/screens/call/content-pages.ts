@@ -1,22 +1,16 @@
 import type { Client } from '../../../../shared/client.ts';
-import type { ContentText, TraceContent } from '../../../../shared/contract/content.ts';
+import type { TraceContent } from '../../../../shared/contract/content.ts';
 import type { TraceView } from '../../../../shared/contract/traces.ts';
 import { ReceivedError } from '../../../../shared/faults/received-error.ts';
-import { pageAfter, type StoredContent, storedContent } from '../../../content/call-content.ts';
+import { type CallText, type TextPart as Part, textWith } from '../../../../view/call-text.ts';
+import { type StoredContent, storedContent } from '../../../content/call-content.ts';
 import { getTraceContent } from '../../../endpoints.ts';
 
 /** Longer bodies are shown as they are, page by page: they are not read to be laid out as a conversation. */
 const readableCharactersMax = 4 * 1024 * 1024;
 
-type Part = 'request' | 'answer';
-
 /** A body that is fetched page by page. */
-export interface Body {
-  text: string;
-  /** Where the next page starts; null if there is none. */
-  next: number | null;
-  bytes: number;
-  isPartial: boolean;
+export interface Body extends CallText {
   /** The JSON, once all of it is there. */
   json: unknown;
 }
@@ -57,9 +51,9 @@ export class ContentPages {
       const found = await this.#fetch(part, 0);
       this.content = { ...this.content, ...definedOf(found) };
       if (part !== 'request' && part !== 'answer') return;
-      const body = found[part]?.body;
+      const body = textWith(found, part);
       if (!body) return;
-      this.bodies[part] = bodyOf(body);
+      this.bodies[part] = { ...body, json: undefined };
       if (body.bytes <= readableCharactersMax) await this.#loadAll(part);
     } catch (error) {
       if (!(error instanceof ReceivedError)) throw error;
@@ -88,19 +82,13 @@ export class ContentPages {
   async #more(part: Part): Promise<void> {
     const body = this.bodies[part];
     if (!body || body.next === null) return;
-    const page = (await this.#fetch(part, body.next))[part]?.body;
-    body.text += page?.text ?? '';
-    body.next = pageAfter(body.next, page);
+    Object.assign(body, textWith(await this.#fetch(part, body.next), part, body));
   }
 
   async #fetch(part: Part | 'attempts' | 'composition', at: number): Promise<TraceContent> {
     const params = { request_id: this.#trace.request_id };
     return await this.#client.call(getTraceContent, { params, query: { part, ...(at > 0 && { at }) } });
   }
-}
-
-function bodyOf({ text, next, bytes, is_partial: isPartial }: ContentText): Body {
-  return { text, next, bytes, isPartial, json: undefined };
 }
 
 function definedOf(content: TraceContent): Partial<TraceContent> {
