@@ -23,6 +23,8 @@ export interface CallRow {
   more: number;
   /** Of an unknown caller. */
   address: string | null;
+  /** What else is known of one that has ended; events do not have it. */
+  trace?: TraceView;
 }
 
 /** Whether an event is the last one of a request. */
@@ -89,5 +91,6 @@ export function rowOfTrace(trace: TraceView): CallRow {
     reason: trace.rejection?.message ?? failureOf(trace),
     more: trace.rejection?.more ?? 0,
     address: trace.rejection?.address ?? null,
+    trace,
   };
 }

@@ -56,8 +56,9 @@ export function speed(rate: number | null | undefined): string {
   return rate === null || rate === undefined ? '–' : `${briefRate(rate)} tok/s`;
 }
 
-/** `8.4`, `71`, `1,204`. */
-export function briefRate(rate: number): string {
+/** `8.4`, `71`, `1,204`; `–` where unknown. */
+export function briefRate(rate: number | null | undefined): string {
+  if (rate === null || rate === undefined) return '–';
   return rate < 9.95 ? rate.toFixed(1) : briefCount(Math.round(rate));
 }
 

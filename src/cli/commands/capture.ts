@@ -4,6 +4,7 @@ import type { getCapture as getCaptureContract } from '../../shared/contract/con
 import type { Result } from '../../shared/contract/endpoint.ts';
 import { sizeText } from '../../shared/text/size-text.ts';
 import { ago } from '../../view/durations.ts';
+import { type KeyNames, keyText } from '../../view/key-names.ts';
 import { count } from '../../view/numbers.ts';
 import { plannedTime } from '../../view/times.ts';
 import type { Context } from '../context.ts';
@@ -15,7 +16,7 @@ import {
   setKeyDefaults,
   updateWorkspace,
 } from '../endpoints.ts';
-import { type KeyNames, keyNamesFor, keyText } from '../names/key-names.ts';
+import { keyNamesFor } from '../names/key-names.ts';
 import { resolveFilter, resolveKey, resolveWorkspace } from '../names/resolve.ts';
 import { example, minutes } from '../options.ts';
 import type { Column } from '../output/table.ts';

@@ -14,12 +14,13 @@ import type {
 import { exitCodes } from '../../shared/errors.ts';
 import { localDay } from '../../shared/time/time-zones.ts';
 import { ago, duration } from '../../view/durations.ts';
+import { type KeyNames, keyText } from '../../view/key-names.ts';
 import { dollars } from '../../view/money.ts';
 import { count } from '../../view/numbers.ts';
 import type { Context } from '../context.ts';
 import { getUsage, getUsageLatency, getUsageSeries, listUsage, tokensServed } from '../endpoints.ts';
 import { CliError } from '../failures/cli-error.ts';
-import { type KeyNames, keyNamesFor, keyText } from '../names/key-names.ts';
+import { keyNamesFor } from '../names/key-names.ts';
 import { resolveFilter } from '../names/resolve.ts';
 import { checkNoFilter, csvOption, example, wholeNumber } from '../options.ts';
 import type { Column } from '../output/table.ts';

@@ -1,14 +1,17 @@
-import { useMemo } from 'preact/hooks';
+import { useCallback, useMemo } from 'preact/hooks';
+import { type KeyNames, keyText, namesOf } from '../../view/key-names.ts';
 import { listKeys, listSessions } from './endpoints.ts';
 import { useList } from './query.ts';
 
 /** Names of keys and of the caller's own logins by their ids; what the caller may not list has its id. */
-export function useKeyNames(): (id: string | null) => string {
+export function useKeyNames(): KeyNames {
   const { data: keys } = useList(listKeys, { params: { workspace: 'me' }, query: {} });
   const { data: logins } = useList(listSessions, { query: {} });
-  return useMemo(() => {
-    const names = new Map(keys?.data.map(({ id, name }) => [id, name]));
-    for (const { id, name } of logins?.data ?? []) names.set(id, `login ${name}`);
-    return (id) => (id === null ? 'logins' : (names.get(id) ?? id));
-  }, [keys, logins]);
+  return useMemo(() => namesOf(keys?.data ?? [], logins?.data), [keys, logins]);
+}
+
+/** The name of a key or login by its id. */
+export function useKeyName(): (id: string | null) => string {
+  const names = useKeyNames();
+  return useCallback((id) => keyText(id, names), [names]);
 }

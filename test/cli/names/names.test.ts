@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { namesOf } from '../../../src/cli/names/key-names.ts';
 import { exitCodes } from '../../../src/shared/errors.ts';
+import { namesOf } from '../../../src/view/key-names.ts';
 import { runCli } from '../../support/run-cli.ts';
 import { type RunningDaemon, startDaemon } from '../../support/start-daemon.ts';
 import { addMember, addPerson } from '../../support/users.ts';

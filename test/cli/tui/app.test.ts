@@ -133,7 +133,7 @@ describe('traffic', () => {
     const tui = openTui({ columns: 80 });
     tui.calls.apply(finished(1, { model: 'anthropic/claude-haiku-4-5' }));
     tui.state.changed();
-    await tui.shows(/ …\/claude-haiku-4-5 +\$0/);
+    await tui.shows(/ …\/claude-haiku-4-5 .*\$0/);
     tui.calls.apply(finished(2, { model: 'acme/sim/assistant-with-a-long-name' }));
     tui.state.changed();
     await tui.shows(/ …[^ /]*-with-a-long-name /);
@@ -173,7 +173,7 @@ describe('traffic', () => {
       type: 'request.rejected',
     });
     tui.state.changed();
-    await tui.shows(/unauthenticated +\/v1\/responses .*\+4,311 .*10\.0\.0\.7/);
+    await tui.shows(/unauthenticated +\/v1\/responses .*10\.0\.0\.7 .*\+4,311 /);
     await tui.shows(message);
   });
 
@@ -223,7 +223,7 @@ describe('traffic', () => {
     const data = { request_id: 'req_1', model: 'sim/slow' };
     tui.calls.apply({ ...finished(1), type: 'request.started', data });
     tui.state.changed();
-    await tui.shows(/running +sim\/slow +5\.00 s/);
+    await tui.shows(/running +sim\/slow .*5\.00 s/);
     tui.type('p');
     await tui.shows('paused, 0 new');
     tui.calls.apply(finished(1, { model: 'sim/slow' }));

@@ -81,7 +81,7 @@ describe('a query', () => {
     tui.type('/status:failed');
     tui.type(keys.enter);
     await tui.shows('(100+)');
-    tui.type('ssss');
+    tui.type('sssss');
     await tui.shows('COST▼');
     await expect.poll(() => asked.at(-1)?.query?.sort).toBe('cost');
   });

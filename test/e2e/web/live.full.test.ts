@@ -71,7 +71,7 @@ describe.skipIf(chromium === undefined)('Live (skipped without Chromium)', () =>
     const running = row(page, 'running');
     await running.waitFor();
     await page.getByText('1 running').waitFor();
-    const tokens = async () => Number(/→ (\d+)…/.exec(await running.innerText())?.[1]);
+    const tokens = async () => Number(/→(\d+)/.exec(await running.innerText())?.[1]);
     await expect.poll(tokens).toBeGreaterThan(0);
     const before = await tokens();
     await expect.poll(tokens).toBeGreaterThan(before);

@@ -1,10 +1,10 @@
 import type { EventView } from '../../../shared/contract/events.ts';
 import { ownValue } from '../../../shared/json/json-object.ts';
 import { duration } from '../../../view/durations.ts';
+import { callerText, type KeyNames, keyText } from '../../../view/key-names.ts';
 import { dollars } from '../../../view/money.ts';
 import { count } from '../../../view/numbers.ts';
 import { clockTime } from '../../../view/times.ts';
-import { callerText, type KeyNames, keyText } from '../../names/key-names.ts';
 import { escapeCell, tabSeparatedCell } from '../../output/escape-controls.ts';
 import type { Paint, Style } from '../../output/style.ts';
 import { cutToWidth, widthOf } from '../../output/width.ts';

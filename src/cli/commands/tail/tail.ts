@@ -1,9 +1,10 @@
 import { Command, Option } from '@commander-js/extra-typings';
 import type { EventView } from '../../../shared/contract/events.ts';
 import { exitCodes } from '../../../shared/errors.ts';
+import type { KeyNames } from '../../../view/key-names.ts';
 import type { Context } from '../../context.ts';
 import { streamEvents } from '../../endpoints.ts';
-import { type KeyNames, keyNamesFor } from '../../names/key-names.ts';
+import { keyNamesFor } from '../../names/key-names.ts';
 import { resolveFilter } from '../../names/resolve.ts';
 import { example, requestStatuses, wholeNumber } from '../../options.ts';
 import { follow } from '../follow.ts';

@@ -3,7 +3,11 @@ import { capturedTexts } from '../../../shared/calls/captured-text.ts';
 import type { Query } from '../../../shared/contract/endpoint.ts';
 import type { listTraces as listTracesContract, TraceView } from '../../../shared/contract/traces.ts';
 import { exitCodes } from '../../../shared/errors.ts';
-import { ago, duration } from '../../../view/durations.ts';
+import { rowOfTrace } from '../../../view/call-row.ts';
+import { type CallContext, type CallField, callFields, toneOfCall } from '../../../view/calls.ts';
+import { duration } from '../../../view/durations.ts';
+import { type Field, fieldsOf, pick } from '../../../view/field.ts';
+import { keyText } from '../../../view/key-names.ts';
 import { dollars } from '../../../view/money.ts';
 import { count } from '../../../view/numbers.ts';
 import { contentOfCall, contentPassages } from '../../content/call-content.ts';
@@ -12,10 +16,10 @@ import type { Context } from '../../context.ts';
 import { getTrace, listTraces } from '../../endpoints.ts';
 import { CliError } from '../../failures/cli-error.ts';
 import { collectPages } from '../../hosts/pages.ts';
-import { callerText, type KeyNames, keyNamesFor, keyText } from '../../names/key-names.ts';
+import { keyNamesFor } from '../../names/key-names.ts';
 import { resolveFilter } from '../../names/resolve.ts';
 import { csvOption, example, requestStatuses, wholeNumber } from '../../options.ts';
-import type { Style } from '../../output/style.ts';
+import { listColumn, recordColumn, styleOf } from '../../output/field-columns.ts';
 import type { Column } from '../../output/table.ts';
 import { pastTime, pastTimeHelp } from '../../times.ts';
 import { showComposition } from './composition.ts';
@@ -97,9 +101,9 @@ async function showTraces(
   const traces = await collectPages(limit, (page) =>
     context.client().call(listTraces, { query: { ...wanted, ...page } }),
   );
-  const names = await keyNamesFor(context);
-  const columns = traceColumns(context.now(), names);
-  await context.out.table(traces, context.flags.csv ? [...columns, ...csvColumns(names)] : columns, {
+  const shown = { now: context.now(), keyNames: await keyNamesFor(context) };
+  const columns = traceColumns(shown);
+  await context.out.table(traces, context.flags.csv ? [...columns, ...csvColumns(shown)] : columns, {
     empty: 'No finished requests.',
   });
 }
@@ -109,7 +113,7 @@ async function showTrace(context: Context, request: string): Promise<void> {
   const trace = await context.client().call(getTrace, { params: { request_id: request } });
   const { out, io } = context;
   const replays = out.wantsJson() ? [] : await replaysOf(context, trace);
-  const record = traceRecord(trace, { now: context.now(), names: await keyNamesFor(context) });
+  const record = traceRecord(trace, { now: context.now(), keyNames: await keyNamesFor(context) });
   const columns = replays.length === 0 ? record : [...record, repeatedBy(replays)];
   await out.record(trace, columns);
   if (!io.stdout.isTty || out.wantsJson() || out.isQuiet()) return;
@@ -145,139 +149,83 @@ async function showBody(context: Context, request: string): Promise<void> {
   context.io.stdout.write(formatPassages(contentPassages(content), out.paint.stdout));
 }
 
-const styles: Record<TraceView['status'], Style> = {
-  completed: 'green',
-  incomplete: 'yellow',
-  canceled: 'yellow',
-  failed: 'red',
-  interrupted: 'red',
-  rejected: 'red',
-};
+const ofTraces = fieldsOf(callFields, rowOfTrace);
 
-const status: Column<TraceView> = {
-  title: 'status',
-  value: (trace) => trace.error_code ?? trace.status,
-  style: (trace) => styles[trace.status],
-};
-const model: Column<TraceView> = {
-  title: 'model',
-  value: (trace) => trace.model,
-  show: (trace) => trace.model ?? '–',
-};
-const provider: Column<TraceView> = {
-  title: 'provider',
-  value: (trace) => trace.provider,
-  show: (trace) => trace.provider ?? '–',
-};
-const firstToken: Column<TraceView> = {
-  title: 'first_token_ms',
-  label: 'first token',
-  value: (trace) => trace.timings.first_token_ms,
-  show: ({ timings: { first_token_ms: ms } }) => duration(ms),
-};
-const total: Column<TraceView> = {
-  title: 'total_ms',
-  label: 'total',
-  value: (trace) => trace.timings.total_ms,
-  show: (trace) => duration(trace.timings.total_ms),
-};
-const cost: Column<TraceView> = {
-  title: 'cost_usd',
-  label: 'cost',
-  value: (trace) => trace.cost?.total_usd,
-  show: (trace) => dollars(trace.cost?.total_usd),
-};
-
-const client: Column<TraceView> = { title: 'client', value: (trace) => trace.client };
-const user: Column<TraceView> = { title: 'user', value: (trace) => trace.user };
-const conversation: Column<TraceView> = { title: 'conversation', value: (trace) => trace.conversation };
-// Daemons of earlier versions lack the members that describe the caller.
-const tags: Column<TraceView> = {
-  title: 'tags',
-  value: ({ tags: given }) =>
-    Object.entries(given ?? {})
-      .map(([name, value]) => `${name}=${value}`)
-      .join(',') || null,
-};
-const callerRecord: Column<TraceView>[] = [
-  client,
-  user,
-  conversation,
-  tags,
-  { title: 'replay_of', value: (trace) => trace.replay_of },
+/** The columns of tables in pipes, the least useful ones last; further ones follow them. */
+const listed = [
+  ...['request_id', 'completed_at', 'status', 'model', 'key', 'total_ms', 'cost_usd', 'provider'],
+  ...['first_token_ms', 'attempts', 'client', 'endpoint', 'address'],
 ];
-
-const ended: Column<TraceView> = {
-  title: 'completed_at',
-  label: 'ended',
-  value: (trace) => trace.completed_at,
-};
-const key = (names: KeyNames): Column<TraceView> => ({
-  title: 'key',
-  value: (trace) => trace.key,
-  show: ({ key: id, rejection }) => callerText({ key: id, address: rejection?.address }, names),
-});
-
-/** Finished requests in a list, the least useful columns last; `now` in milliseconds since 1970. */
-const traceColumns = (now: number, names: KeyNames): Column<TraceView>[] => [
-  { title: 'request_id', value: (trace) => trace.request_id },
-  { ...ended, show: (trace) => ago(trace.completed_at, now) },
-  status,
-  model,
-  key(names),
-  { ...total, align: 'right', isSpare: true },
-  { ...cost, align: 'right', isSpare: true },
-  { ...provider, isSpare: true },
-  { ...firstToken, align: 'right', isSpare: true },
-  { title: 'attempts', value: (trace) => trace.attempts.length, align: 'right', isSpare: true },
-  { ...client, isSpare: true },
-  { title: 'endpoint', value: (trace) => trace.endpoint, isSpare: true },
-  { title: 'address', value: ({ rejection }) => rejection?.address, isSpare: true },
-];
-
 /** What a spreadsheet adds up, or cannot look up. */
-const csvColumns = (names: KeyNames): Column<TraceView>[] => [
-  { title: 'input', value: ({ tokens }) => tokens.input },
-  { title: 'cached_input', value: ({ tokens }) => tokens.cached_input },
-  { title: 'cache_write', value: ({ tokens }) => tokens.cache_write },
-  { title: 'output', value: ({ tokens }) => tokens.output },
-  { title: 'reasoning', value: ({ tokens }) => tokens.reasoning },
-  { title: 'key_name', value: ({ key: id }) => keyText(id, names) },
-  user,
-  conversation,
-  tags,
+const inCsv = [
+  ...['input', 'cached_input', 'cache_write', 'output', 'reasoning', 'key_name', 'user', 'conversation'],
+  'tags',
 ];
+const alwaysShown = 5;
+
+function namedFields(names: readonly string[], fields: readonly CallField[]): string[] {
+  const further = fields.map(({ name }) => name).filter((name) => ![...listed, ...inCsv].includes(name));
+  return [...names, ...further];
+}
+
+/** Finished requests in a list. */
+function traceColumns(context: CallContext): Column<TraceView>[] {
+  const ended = callFields.filter(({ lists }) => lists === 'ended' || lists === 'both');
+  return pick(ofTraces, namedFields(listed, ended)).map((field, at) => ({
+    ...listColumn(field, context),
+    ...(at >= alwaysShown && { isSpare: true }),
+  }));
+}
+
+function csvColumns(context: CallContext): Column<TraceView>[] {
+  const keyName: Field<TraceView, CallContext> = {
+    name: 'key_name',
+    value: ({ key: id }) => keyText(id, context.keyNames),
+  };
+  const shown = new Set(traceColumns(context).map(({ title }) => title));
+  const names = namedFields(inCsv, callFields).filter((name) => !shown.has(name) && !liveOnly.has(name));
+  return pick([...ofTraces, keyName], names).map((field) => listColumn(field, context));
+}
+
+const liveOnly = new Set(callFields.filter(({ lists }) => lists === 'live').map(({ name }) => name));
 
 /** One finished request, or a rejected one, which has no answer to describe. */
-export const traceRecord = (
-  trace: TraceView,
-  { now, names }: { now: number; names: KeyNames },
-): Column<TraceView>[] => {
+export function traceRecord(trace: TraceView, context: CallContext): Column<TraceView>[] {
   const isRejected = trace.rejection !== null;
+  const fields = (...names: string[]) => pick(ofTraces, names).map((field) => recordColumn(field, context));
+  const unlessNone = (column: Column<TraceView>) => column.value(trace) != null;
   return [
     { title: 'request_id', value: ({ request_id }) => request_id },
     ...(isRejected ? [] : [responseId]),
-    { ...status, value: (one) => one.status },
+    { title: 'status', value: ({ status }) => status, style: (one) => styleOf(toneOfCall(one)) },
     ...(trace.error_code === null ? [] : [errorCode]),
-    ...rejectionRecord.filter(({ value }) => isRejected && value(trace) != null),
+    ...rejectionRecord.filter((column) => isRejected && unlessNone(column)),
     ...(isRejected ? [] : [finishReason]),
     ...(isRejected || (trace.http_status ?? 200) === 200 ? [] : [httpStatus]),
     ...(failuresOf(trace) === '' ? [] : [failures]),
-    { title: 'endpoint', value: ({ endpoint }) => endpoint },
-    model,
-    ...(isRejected ? [] : [provider]),
-    key(names),
-    ...callerRecord.filter(({ value }) => value(trace) != null),
+    ...fields('endpoint', 'model'),
+    ...(isRejected ? [] : fields('provider')),
+    ...fields('key'),
+    ...[...fields('client', 'user', 'conversation', 'tags'), replayOf].filter(unlessNone),
     // Daemons of earlier versions do not say it.
     ...(trace.captured ? [captured] : []),
-    ...(isRejected ? [total] : answerRecord),
-    {
-      ...ended,
-      title: 'completed_at',
-      label: 'completed',
-      show: ({ completed_at }) => ago(completed_at, now),
-    },
+    ...(isRejected
+      ? fields('total_ms')
+      : [
+          ...fields('input', 'output', 'cost_usd'),
+          charged,
+          ...fields('first_token_ms', 'total_ms'),
+          ...answerRecord,
+        ]),
+    ...fields('completed_at'),
   ];
+}
+
+const replayOf: Column<TraceView> = { title: 'replay_of', value: (trace) => trace.replay_of };
+const charged: Column<TraceView> = {
+  title: 'charged_usd',
+  value: (trace) => trace.charged_usd,
+  show: (trace) => dollars(trace.charged_usd),
 };
 
 /** What is kept of its content. */
@@ -327,14 +275,8 @@ const rejectionRecord: Column<TraceView>[] = [
   { title: 'address', value: ({ rejection }) => rejection?.address },
 ];
 
-/** The answer and its cost. */
+/** How the answer came about. */
 const answerRecord: Column<TraceView>[] = [
-  { title: 'input', value: ({ tokens }) => tokens.input, show: ({ tokens }) => count(tokens.input) },
-  { title: 'output', value: ({ tokens }) => tokens.output, show: ({ tokens }) => count(tokens.output) },
-  cost,
-  { title: 'charged_usd', value: (trace) => trace.charged_usd, show: (trace) => dollars(trace.charged_usd) },
-  firstToken,
-  total,
   {
     title: 'settled_ms',
     label: 'settled',

@@ -3,12 +3,13 @@ import { defaultScopes, type ScopeName, scopeNames } from '../../../shared/contr
 import type { Limits, LimitsChange } from '../../../shared/contract/key-limits.ts';
 import type { Key, KeyWithUse } from '../../../shared/contract/keys.ts';
 import { ago } from '../../../view/durations.ts';
+import { listedName, namesOf } from '../../../view/key-names.ts';
 import { keyRecord, requestsShare, spendShare } from '../../commands/keys/keys.ts';
 import { limitFlags, limitsChange, limitsText } from '../../commands/keys/limits.ts';
 import { usesOf } from '../../commands/keys/list-keys.ts';
 import { issueKey, listKeys, revokeKey, setLimits, showKey } from '../../endpoints.ts';
 import { collectPages } from '../../hosts/pages.ts';
-import { listedName, loginsOf, namesOf } from '../../names/key-names.ts';
+import { loginsOf } from '../../names/key-names.ts';
 import { escapeControls } from '../../output/escape-controls.ts';
 import { wrapLine } from '../../output/wrap-line.ts';
 import type { Services } from '../services/services.ts';

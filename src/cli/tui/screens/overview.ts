@@ -1,8 +1,8 @@
 import { duration } from '../../../view/durations.ts';
+import { type KeyNames, keyText } from '../../../view/key-names.ts';
 import { briefDollars, dollars } from '../../../view/money.ts';
 import { briefCount, change, count, percent } from '../../../view/numbers.ts';
 import { dayAndClock } from '../../../view/times.ts';
-import { type KeyNames, keyText } from '../../names/key-names.ts';
 import { escapeCell } from '../../output/escape-controls.ts';
 import type { Style } from '../../output/style.ts';
 import type { Column } from '../../output/table.ts';

@@ -1,18 +1,16 @@
 import { ReceivedError } from '../../../shared/faults/received-error.ts';
-import { ownValue } from '../../../shared/json/json-object.ts';
 import { type CallRow, isEndOfRequest } from '../../../view/call-row.ts';
-import { duration } from '../../../view/durations.ts';
-import { briefDollars, dollars } from '../../../view/money.ts';
-import { briefCount, count } from '../../../view/numbers.ts';
-import { clockTime, shortDay } from '../../../view/times.ts';
+import { callFields, toneOfCall } from '../../../view/calls.ts';
+import { exactOf, pick } from '../../../view/field.ts';
+import type { KeyNames } from '../../../view/key-names.ts';
+import { count } from '../../../view/numbers.ts';
 import { cancelCall, getTrace } from '../../endpoints.ts';
-import { callerText, type KeyNames } from '../../names/key-names.ts';
-import type { Style } from '../../output/style.ts';
+import { recordColumn, styleOf } from '../../output/field-columns.ts';
 import type { Column } from '../../output/table.ts';
 import { findCalls, isCallQuery } from '../services/find-calls.ts';
 import type { Services } from '../services/services.ts';
 import { sparkline } from '../text/charts.ts';
-import type { ListColumn } from '../text/list-table.ts';
+import { fieldColumn, type ListColumn } from '../text/list-table.ts';
 import type { RenderOptions } from '../text/render-options.ts';
 import { shortName } from '../text/short-name.ts';
 import { askModel } from './ask-model.ts';
@@ -20,16 +18,6 @@ import { callPage } from './call/call-page.ts';
 import { diffPage } from './call/diff-page.ts';
 import { recordLines } from './pages.ts';
 import type { Page, Screen } from './screen.ts';
-
-const styles: Readonly<Record<string, Style>> = {
-  completed: 'green',
-  running: 'cyan',
-  incomplete: 'yellow',
-  canceled: 'yellow',
-  interrupted: 'yellow',
-  failed: 'red',
-  rejected: 'red',
-};
 
 interface TrafficOptions {
   baseUrl: () => string;
@@ -52,16 +40,13 @@ export const trafficScreen = ({ baseUrl, keyNames }: TrafficOptions): Screen<Cal
     ];
   },
   footer: ['open', 'compose', 'pause', 'remove', 'filter', 'copy'],
-  columns: () => [
-    ...columns,
-    { title: 'key', width: 11, spare: 1, text: (row) => callerText(row, keyNames) },
-  ],
+  columns: () => columnsOf(keyNames),
   live: ({ calls }) => calls.rows(),
   find: { isQuery: isCallQuery, run: findCalls },
   idOf: ({ id }) => id,
   copyText: ({ id }) => id,
   commandText: ({ id }) => `gateway traces show ${id}`,
-  json: (row) => row,
+  json: ({ trace: _trace, ...row }) => row,
   summary,
   preview: (row, options) => callLines(row, keyNames, options),
   open: (row, services) => openCall(row, { baseUrl, keyNames }, services),
@@ -96,74 +81,18 @@ async function cancelCalls(rows: readonly CallRow[], { client }: Services): Prom
   return canceled === 1 ? 'Ended one request.' : `Ended ${canceled} requests.`;
 }
 
-const columns: ListColumn<CallRow>[] = [
-  { title: 'time', width: 8, value: ({ at }) => at, text: timeText },
-  {
-    title: 'status',
-    width: 15,
-    text: ({ status, errorCode }) => errorCode ?? status,
-    style: ({ status }) => ownValue(styles, status),
-  },
-  { title: 'model', width: 18, grows: true, text: modelText },
-  { title: 'provider', width: 11, spare: 5, text: ({ provider }) => provider ?? '–' },
-  {
-    title: 'tokens',
-    width: 11,
-    align: 'right',
-    spare: 4,
-    value: (row) => (hasNoAnswer(row) ? null : row.inputTokens + row.outputTokens),
-    text: tokensText,
-  },
-  { title: 'cost', width: 9, align: 'right', spare: 3, value: ({ costUsd }) => costUsd, text: costText },
-  {
-    title: 'first',
-    width: 7,
-    align: 'right',
-    spare: 6,
-    value: ({ ttftMs }) => ttftMs,
-    text: ({ ttftMs }) => duration(ttftMs),
-  },
-  {
-    title: 'total',
-    width: 7,
-    align: 'right',
-    spare: 2,
-    value: ({ totalMs }) => totalMs,
-    text: (row, { now }) => totalText(row, now),
-  },
-];
+const liveFields = callFields.filter(({ lists }) => lists === 'live' || lists === 'both');
 
-function modelText(row: CallRow, { width }: RenderOptions): string {
-  // A rejected request may have named none.
-  return shortName(row.model || row.endpoint || '–', width);
-}
-
-/** The time of day, or of an earlier day its date: queries find calls of any age. */
-function timeText({ at }: CallRow, { now }: RenderOptions): string {
-  return shortDay(at, now) ?? clockTime(at);
-}
-
-/** Whether tokens and cost would mean nothing: a running request has none before its first progress. */
-function hasNoAnswer({ status, ttftMs }: CallRow): boolean {
-  return (status === 'running' && ttftMs === null) || status === 'rejected';
-}
-
-/** Input and output: `10→1,234`. */
-function tokensText(row: CallRow): string {
-  return hasNoAnswer(row) ? '' : `${briefCount(row.inputTokens)}→${briefCount(row.outputTokens)}`;
-}
-
-/** The cost, or how many requests like it were rejected: this column is still there on 80 columns. */
-function costText(row: CallRow): string {
-  if (row.more > 0) return row.more < 1000 ? `+${row.more} more` : `+${briefCount(row.more)}`;
-  return hasNoAnswer(row) ? '' : briefDollars(row.costUsd);
-}
-
-/** A running request counts up. */
-function totalText({ status, at, totalMs }: CallRow, now: number): string {
-  if (totalMs !== null) return duration(totalMs);
-  return status === 'running' ? duration(Math.max(0, now - at)) : '–';
-}
+const columnsOf = (keyNames: KeyNames): ListColumn<CallRow>[] =>
+  liveFields.map((field) => {
+    const column = fieldColumn(field, ({ now }) => ({ now, keyNames }));
+    if (field.name !== 'model') return column;
+    return {
+      ...column,
+      grows: true,
+      text: (row, options) => shortName(column.text(row, options), options.width),
+    };
+  });
 
 const bucketsInMinute = 12;
 const bucketsShown = 5 * bucketsInMinute;
@@ -188,25 +117,22 @@ function summary(
 
 /** What the list knows about a request. */
 function callLines(row: CallRow, keyNames: KeyNames, options: RenderOptions): string[] {
-  const isWithoutAnswer = hasNoAnswer(row);
+  const context = { now: options.now, keyNames };
   const record: Column<CallRow>[] = [
     { title: 'request', value: ({ id }) => id },
-    { title: 'status', value: ({ status }) => status, style: ({ status }) => ownValue(styles, status) },
+    { title: 'status', value: ({ status }) => status, style: (call) => styleOf(toneOfCall(call)) },
     { title: 'error', value: ({ errorCode }) => errorCode },
     { title: 'reason', value: ({ reason }) => reason },
     { title: 'more like it', value: ({ more }) => (more > 0 ? count(more) : null) },
-    { title: 'model', value: ({ model }) => model },
-    { title: 'provider', value: ({ provider }) => provider },
     { title: 'endpoint', value: ({ endpoint }) => endpoint },
-    { title: 'key', value: (call) => callerText(call, keyNames) },
-    { title: 'input', value: ({ inputTokens }) => (isWithoutAnswer ? null : count(inputTokens)) },
-    { title: 'output', value: ({ outputTokens }) => (isWithoutAnswer ? null : count(outputTokens)) },
-    { title: 'cost', value: ({ costUsd }) => (isWithoutAnswer ? null : dollars(costUsd)) },
-    { title: 'first', value: ({ ttftMs }) => (ttftMs === null ? null : duration(ttftMs)) },
-    { title: 'total', value: (call) => totalText(call, options.now) },
+    ...pick(liveFields, recordNames)
+      .filter((field) => exactOf(field, row, context) !== '–')
+      .map((field) => recordColumn(field, context)),
   ];
   return recordLines(row, record, options);
 }
+
+const recordNames = ['model', 'provider', 'key', 'tokens', 'cost_usd', 'first_token_ms', 'total_ms'];
 
 /** Everything about a request. A running one has no trace yet: the page shows its row until its last event. */
 async function openCall(row: CallRow, options: TrafficOptions, services: Services): Promise<Page> {

@@ -1,8 +1,8 @@
 import type { UsageGroup } from '../../../shared/contract/usage.ts';
+import { type KeyNames, keyText } from '../../../view/key-names.ts';
 import { dollars } from '../../../view/money.ts';
 import { count, percent } from '../../../view/numbers.ts';
 import { groupColumns } from '../../commands/usage.ts';
-import { type KeyNames, keyText } from '../../names/key-names.ts';
 import { daysShown, loadUsage } from '../services/spending.ts';
 import { bar } from '../text/charts.ts';
 import { type ListColumn, listColumn } from '../text/list-table.ts';

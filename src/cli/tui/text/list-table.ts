@@ -1,4 +1,6 @@
+import { type Field, labelOf, textOf } from '../../../view/field.ts';
 import { escapeCell } from '../../output/escape-controls.ts';
+import { styleOf } from '../../output/field-columns.ts';
 import type { Style } from '../../output/style.ts';
 import type { Cell, Column } from '../../output/table.ts';
 import { cutToWidth } from '../../output/width.ts';
@@ -42,6 +44,28 @@ export function listColumn<Row, Source>(
     text: (row) => show?.(of(row)) ?? String(value(of(row)) ?? '–'),
     value: (row) => value(of(row)),
     ...(style && { style: (row) => style(of(row)) }),
+  };
+}
+
+const usualWidth = 11;
+const usualSpare = 7;
+
+/** A field as a column of a list. */
+export function fieldColumn<Row, Context>(
+  field: Field<Row, Context>,
+  contextOf: (options: RenderOptions) => Context,
+): ListColumn<Row> {
+  const { value, tone, unit, width = usualWidth } = field;
+  // Without a width it is not for narrow terminals.
+  const spare = field.spare ?? (field.width === undefined ? usualSpare : undefined);
+  return {
+    title: labelOf(field),
+    width,
+    ...(spare !== undefined && { spare }),
+    ...(unit && { align: 'right' }),
+    value,
+    text: (row, options) => textOf(field, row, contextOf(options)),
+    ...(tone && { style: (row) => styleOf(tone(row)) }),
   };
 }
 

@@ -4,15 +4,17 @@ import { capturedTexts } from '../../../shared/calls/captured-text.ts';
 import type { TraceView } from '../../../shared/contract/traces.ts';
 import { ReceivedError } from '../../../shared/faults/received-error.ts';
 import { isReplayed } from '../../../shared/replay/prepare-replay.ts';
-import { duration } from '../../../view/durations.ts';
-import { briefCount, speed, tokenRate } from '../../../view/numbers.ts';
+import { rowOfTrace } from '../../../view/call-row.ts';
+import { callFields } from '../../../view/calls.ts';
+import { pick } from '../../../view/field.ts';
 import { getTrace } from '../../data/endpoints.ts';
 import { useKeyNames } from '../../data/key-names.ts';
 import { useKeys } from '../../data/keys.ts';
 import { onEvents } from '../../data/live.ts';
+import { now } from '../../data/now.ts';
 import { useQuery } from '../../data/query.ts';
 import { hrefOf, navigate, route, setQuery } from '../../data/route.ts';
-import { Amount } from '../../parts/amount.tsx';
+import { FieldText, titleOf } from '../../parts/field-columns.tsx';
 import { ProblemBox } from '../../parts/problem.tsx';
 import { Skeleton } from '../../parts/skeleton.tsx';
 import { Status } from '../../parts/status.tsx';
@@ -148,20 +150,21 @@ function Step({ href, title, label }: { href: string | undefined; title: string;
   );
 }
 
+const factNames = [
+  ...['total_ms', 'first_token_ms', 'tokens_per_second', 'tokens', 'cost_usd', 'key', 'client'],
+];
+
 function CallHead({ trace }: { trace: TraceView }) {
-  const nameOf = useKeyNames();
-  const { attempts, tokens, timings } = trace;
-  const rate = tokenRate(trace);
+  const { attempts } = trace;
+  const context = { now: now.value, keyNames: useKeyNames() };
+  const row = rowOfTrace(trace);
   const facts: [string, ComponentChildren][] = [
-    ['Total', duration(timings.total_ms)],
-    ['First token', duration(timings.first_token_ms)],
-    ['Speed', speed(rate)],
-    ['Tokens', `${briefCount(tokens.input)} → ${briefCount(tokens.output)}`],
-    ['Cost', <Amount key="cost" usd={trace.cost?.total_usd} />],
-    ['Key', trace.key === null ? '–' : nameOf(trace.key)],
-    ['Client', trace.client ?? '–'],
+    ...pick(callFields, factNames).map((field): [string, ComponentChildren] => [
+      titleOf(field),
+      <FieldText key={field.name} field={field} row={row} context={context} />,
+    ]),
     ['Content', capturedTexts[trace.captured?.state ?? 'none']],
-    ['Completed', <Time key="time" at={trace.completed_at} />],
+    ['Ended', <Time key="time" at={trace.completed_at} />],
   ];
   return (
     <header class="call-head">

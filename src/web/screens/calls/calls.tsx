@@ -40,7 +40,7 @@ function CallList({ query }: { query: string }) {
   const list = calls.value;
   const rows = list.rows.value;
   const selected = useSignal(lastSelected);
-  const nameOf = useKeyNames();
+  const keyNames = useKeyNames();
   const isGrouped = route.value.query.get('group') === 'conversation';
   const shown = useMemo(
     () => (isGrouped ? groupedByConversation(rows) : rows.map((row) => ({ ...row, calls: 1 }))),
@@ -48,7 +48,7 @@ function CallList({ query }: { query: string }) {
   );
   const columns: TableColumn<GroupedCall>[] = columnsFor({
     hrefOf: (id) => hrefOfCall(id, query),
-    nameOfKey: (id) => (id === null ? '' : nameOf(id)),
+    keyNames,
   });
   const move = (step: number): void => {
     const shown = calls.value.rows.value;

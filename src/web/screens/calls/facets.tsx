@@ -1,7 +1,7 @@
 import { briefCount } from '../../../view/numbers.ts';
 import { selects, toggled } from '../../data/calls-query.ts';
 import { getTraceFacets } from '../../data/endpoints.ts';
-import { useKeyNames } from '../../data/key-names.ts';
+import { useKeyName } from '../../data/key-names.ts';
 import { isNarrow } from '../../data/narrow.ts';
 import { useQuery } from '../../data/query.ts';
 import { setQuery } from '../../data/route.ts';
@@ -22,7 +22,7 @@ const facets = [
 /** How many calls have each status, model, …; a click filters by it. */
 export function Facets({ query }: { query: string }) {
   const { data, isStale } = useQuery(getTraceFacets, { query: filters.value });
-  const nameOf = useKeyNames();
+  const nameOf = useKeyName();
   const groups = facets.map(([word, title]) => {
     const values = data?.facets[word].values ?? [];
     if (values.length === 0) return null;

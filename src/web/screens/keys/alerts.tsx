@@ -13,7 +13,7 @@ import {
   putAlert,
   testAlert,
 } from '../../data/endpoints.ts';
-import { useKeyNames } from '../../data/key-names.ts';
+import { useKeyName } from '../../data/key-names.ts';
 import { change, useList, useQuery } from '../../data/query.ts';
 import { ConfirmButton } from '../../parts/confirm.tsx';
 import { Dialog } from '../../parts/dialog.tsx';
@@ -62,7 +62,7 @@ export function Alerts() {
 
 function AlertRow({ alert }: { alert: Alert }) {
   const { id, kind, state, threshold, unit, window_minutes: minutes, value, message, webhook } = alert;
-  const nameOf = useKeyNames();
+  const nameOf = useKeyName();
   const filters = [alert.key && `key ${nameOf(alert.key)}`, alert.model, alert.provider].filter(Boolean);
   return (
     <tr>

@@ -2,7 +2,7 @@ import { budgetIdPattern } from '../../../shared/constants/budget-ids.ts';
 import type { Budget } from '../../../shared/contract/budgets.ts';
 import { callsHref } from '../../data/calls-link.ts';
 import { deleteBudget, listBudgets, listKeys, putBudget } from '../../data/endpoints.ts';
-import { useKeyNames } from '../../data/key-names.ts';
+import { useKeyName } from '../../data/key-names.ts';
 import { change, useList, useQuery } from '../../data/query.ts';
 import { BudgetBar } from '../../parts/budget-bar.tsx';
 import { ConfirmButton } from '../../parts/confirm.tsx';
@@ -89,7 +89,7 @@ function BudgetRow({ budget }: { budget: Budget }) {
 
 /** Whose calls a budget counts, as the way to them. */
 function Counted({ budget: { scope, value } }: { budget: Budget }) {
-  const nameOf = useKeyNames();
+  const nameOf = useKeyName();
   if (scope === 'workspace' || value === null) return <>all calls</>;
   return (
     <>

@@ -1,17 +1,19 @@
 import { useSignal } from '@preact/signals';
 import { useEffect, useRef } from 'preact/hooks';
 import type { CallRow } from '../../../view/call-row.ts';
-import { duration } from '../../../view/durations.ts';
+import { callFields } from '../../../view/calls.ts';
+import { type KeyNames, keyText } from '../../../view/key-names.ts';
 import { LiveCalls } from '../../../view/live-calls.ts';
 import { briefDollars } from '../../../view/money.ts';
-import { briefCount, briefRate } from '../../../view/numbers.ts';
+import { briefRate } from '../../../view/numbers.ts';
 import { call, problemOf } from '../../data/api.ts';
 import { cancelCall, listTraces } from '../../data/endpoints.ts';
 import { useKeyNames } from '../../data/key-names.ts';
 import { useKeys } from '../../data/keys.ts';
 import { connection, gaps, onEvents } from '../../data/live.ts';
 import { hrefOf, navigate } from '../../data/route.ts';
-import { Amount } from '../../parts/amount.tsx';
+import { callKinds } from '../../parts/call-kinds.ts';
+import { fieldColumns } from '../../parts/field-columns.tsx';
 import { ProblemBox } from '../../parts/problem.tsx';
 import { Status } from '../../parts/status.tsx';
 import { Table, type TableColumn } from '../../parts/table.tsx';
@@ -158,11 +160,11 @@ function NoCalls() {
 }
 
 function Rows({ rows }: { rows: readonly CallRow[] }) {
-  const nameOfKey = useKeyNames();
+  const keyNames = useKeyNames();
   return (
     <Table
       label="Calls"
-      columns={columnsFor((id) => (id === null ? '' : nameOfKey(id)))}
+      columns={columnsFor(keyNames)}
       rows={rows}
       keyOf={idOf}
       open={({ id, status }) => status !== 'running' && navigate(hrefOf('calls', [id]))}
@@ -175,68 +177,38 @@ function Rows({ rows }: { rows: readonly CallRow[] }) {
 const idOf = ({ id }: CallRow) => id;
 const nothing = () => {};
 
-function columnsFor(nameOfKey: (id: string | null) => string): TableColumn<CallRow>[] {
-  return [
-    { name: 'Time', kind: 'time', show: ({ at }) => <Time at={new Date(at).toISOString()} /> },
+const liveFields = callFields.filter(({ lists }) => lists === 'live' || lists === 'both');
+
+function columnsFor(keyNames: KeyNames): TableColumn<CallRow>[] {
+  return fieldColumns(
+    liveFields,
+    { now: Date.now(), keyNames },
     {
-      name: 'Status',
-      kind: 'state',
-      show: ({ id, status, errorCode, model }) => (
-        <>
-          <Status status={status} code={errorCode} />
-          {status === 'running' && <CancelButton id={id} model={model} />}
-        </>
-      ),
-    },
-    {
-      name: 'Model',
-      kind: 'wide',
-      show: ({ id, status, model, key, provider, reason }) => (
-        <>
-          {status === 'running' ? <b>{model}</b> : <a href={hrefOf('calls', [id])}>{model || 'no model'}</a>}
-          {reason && <span class="quiet live-reason"> {reason}</span>}
-          <span class="second-line">{[nameOfKey(key), provider].filter(Boolean).join(' · ')}</span>
-        </>
-      ),
-    },
-    { name: 'Key', kind: 'name', show: ({ key }) => nameOfKey(key) },
-    { name: 'Provider', kind: 'name', show: ({ provider }) => provider ?? '' },
-    {
-      name: 'Tokens',
-      kind: 'number',
-      show: ({ status, inputTokens, outputTokens }) =>
-        status === 'rejected'
-          ? ''
-          : `${briefCount(inputTokens)} → ${briefCount(outputTokens)}${status === 'running' ? '…' : ''}`,
-    },
-    {
-      name: 'Cost',
-      kind: 'number cost',
-      show: ({ status, costUsd }) =>
-        status === 'running' ? (
-          costUsd !== null && (
-            <>
-              ≈<Amount usd={costUsd} />
-            </>
-          )
-        ) : status === 'rejected' ? (
-          ''
-        ) : (
-          <Amount usd={costUsd} />
+      kinds: callKinds,
+      cells: {
+        created_at: ({ at }) => <Time at={new Date(at).toISOString()} />,
+        status: ({ id, status, errorCode, model }) => (
+          <>
+            <Status status={status} code={errorCode} />
+            {status === 'running' && <CancelButton id={id} model={model} />}
+          </>
         ),
+        model: ({ id, status, model, key, provider, reason }) => (
+          <>
+            {status === 'running' ? (
+              <b>{model}</b>
+            ) : (
+              <a href={hrefOf('calls', [id])}>{model || 'no model'}</a>
+            )}
+            {reason && <span class="quiet live-reason"> {reason}</span>}
+            <span class="second-line">
+              {[key && keyText(key, keyNames), provider].filter(Boolean).join(' · ')}
+            </span>
+          </>
+        ),
+      },
     },
-    { name: 'First', kind: 'number', show: ({ ttftMs }) => duration(ttftMs) },
-    {
-      name: 'Total',
-      kind: 'number total',
-      show: ({ status, at, totalMs, more }) =>
-        status === 'running'
-          ? `${Math.round((Date.now() - at) / 1_000)} s`
-          : more > 0
-            ? `+${more}`
-            : duration(totalMs),
-    },
-  ];
+  );
 }
 
 /** Ends a running call for its client, too; the row then says so. */

@@ -4,7 +4,7 @@ import { briefDollars, sumOfUsd } from '../../../view/money.ts';
 import { count, sum } from '../../../view/numbers.ts';
 import { callsHref } from '../../data/calls-link.ts';
 import { listUsage, usageSeries } from '../../data/endpoints.ts';
-import { useKeyNames } from '../../data/key-names.ts';
+import { useKeyName } from '../../data/key-names.ts';
 import type { Period } from '../../data/period.ts';
 import { type Query, useQuery } from '../../data/query.ts';
 import { Panel } from '../../parts/panel.tsx';
@@ -27,7 +27,7 @@ export function TopPanels({ models, period, timeZone }: TopProps) {
     query: { since, until, bucket, tz: timeZone, group_by: 'key', top: rowsMax },
   });
   const clients = useQuery(listUsage, { query: { since, until, group_by: 'client', limit: 100 } });
-  const keyName = useKeyNames();
+  const keyName = useKeyName();
   const empty = `No calls in the last ${period.title}.`;
   const clientRows = (clients.data?.data ?? [])
     .map(({ group, requests, cost }) =>

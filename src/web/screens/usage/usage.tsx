@@ -1,6 +1,6 @@
 import { useCallback } from 'preact/hooks';
 import { listUsage, usageSeries } from '../../data/endpoints.ts';
-import { useKeyNames } from '../../data/key-names.ts';
+import { useKeyName } from '../../data/key-names.ts';
 import { now } from '../../data/now.ts';
 import { zoneName } from '../../data/preferences.ts';
 import { useList, useQuery } from '../../data/query.ts';
@@ -35,7 +35,7 @@ export function Usage() {
   const { query } = route.value;
   const period = usagePeriod({ range: query.get('range'), bucket: query.get('per') }, now.value, timeZone);
   const choices = usageChoices();
-  const keyName = useKeyNames();
+  const keyName = useKeyName();
   const nameOf = useCallback(
     (group: string, value: string | null) => (group === 'key' ? keyName(value) : (value ?? `no ${group}`)),
     [keyName],

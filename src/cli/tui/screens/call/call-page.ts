@@ -1,6 +1,7 @@
 import type { TraceContent } from '../../../../shared/contract/content.ts';
 import type { TraceView } from '../../../../shared/contract/traces.ts';
 import { sizeText } from '../../../../shared/text/size-text.ts';
+import type { KeyNames } from '../../../../view/key-names.ts';
 import { count } from '../../../../view/numbers.ts';
 import { curlOf } from '../../../commands/traces/content.ts';
 import { traceRecord } from '../../../commands/traces/traces.ts';
@@ -13,7 +14,6 @@ import {
 } from '../../../content/call-content.ts';
 import type { Passage } from '../../../content/conversation-text.ts';
 import { costLines } from '../../../content/cost-lines.ts';
-import type { KeyNames } from '../../../names/key-names.ts';
 import { escapeControls, escapeJson } from '../../../output/escape-controls.ts';
 import { wrapLine } from '../../../output/wrap-line.ts';
 import type { Services } from '../../services/services.ts';
@@ -38,7 +38,7 @@ export function callPage({ trace, keyNames, services, baseUrl }: CallPageOptions
   const { client, now } = services;
   const pages = new ContentPages(client, trace);
   const record = (options: RenderOptions) =>
-    recordLines(trace, traceRecord(trace, { now: now(), names: keyNames }), options);
+    recordLines(trace, traceRecord(trace, { now: now(), keyNames }), options);
   const tabs: PageTab[] = [
     {
       title: 'Timeline',
