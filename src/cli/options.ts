@@ -60,7 +60,7 @@ export function wholeNumber({ min, max = Number.MAX_SAFE_INTEGER }: { min: numbe
 export function checkNoFilter(request: string, filter: Record<string, unknown>): void {
   const given = Object.keys(filter).find((name) => filter[name] !== undefined);
   if (given === undefined) return;
-  throw new CliError(`--${given} cannot be combined with a request id.`, {
+  throw new CliError(`--${given} cannot be combined with the id of a call.`, {
     exit: exitCodes.usage,
     next: `Omit it, or omit ${request}.`,
   });

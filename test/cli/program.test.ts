@@ -68,7 +68,7 @@ describe('help', () => {
 
   test.each([
     ['decide', 'ask', ['--choice', '--threshold', '--ndjson']],
-    ['traces', 'list', ['--status', '--since', '--csv']],
+    ['calls', 'list', ['--status', '--since', '--csv']],
   ])('of %s has the options of %s, which it stands for', async (noun, verb, options) => {
     const { stdout } = await runCli([noun, '--help']);
     expect(stdout).toContain(`Options of ${verb}, the default:`);
@@ -141,7 +141,7 @@ test.each([
   [['serve', '--socket='], '--socket is empty'],
   [['serve', '--replay-speed', 'real'], '--replay-speed requires --replay'],
   [['models', 'sim/echo'], "unknown command 'sim/echo'"],
-  [['usage', 'req_1', '--model', 'sim/echo'], '--model cannot be combined with a request id'],
+  [['usage', 'req_1', '--model', 'sim/echo'], '--model cannot be combined with the id of a call'],
   [['traces', 'req_1', '--since', '2026-11-01'], "unknown option '--since'"],
 ])('%j is a usage error: exit code 2', async (args, sentence) => {
   const { code, stdout, stderr } = await runCli(args);
@@ -166,9 +166,9 @@ test.each([
 });
 
 test.each([
-  ['traces status:failed', 'traces list'],
-  ['traces >4s', 'traces list'],
-  ['traces req_01m8', 'traces show'],
+  ['traces status:failed', 'calls list'],
+  ['traces >4s', 'calls list'],
+  ['traces req_01m8', 'calls show'],
   ['usage req_01m8', 'usage show'],
 ])('gateway %s stands for gateway %s', (line, command) => {
   expect(locate(line.split(' ')).words.join(' ')).toBe(command);

@@ -131,16 +131,16 @@ export const commandLines: Record<string, Sample> = {
   'usage series': line('usage', 'series', '--group-by', 'model'),
   'usage latency': line('usage', 'latency', '--group-by', 'model'),
   'usage tokens-served': line('usage', 'tokens-served'),
-  'traces list': line('traces', 'list'),
+  'calls list': line('traces', 'list'),
   'providers health': line('providers', 'health'),
   'providers show': line('providers', 'show', 'simulator'),
   'providers retry': line('providers', 'retry', 'simulator'),
-  'traces count': line('traces', 'count', '--by', 'model'),
-  'traces show': about(['traces', 'show'], aRequest),
-  'traces search': line('traces', 'search', 'Hello', '--limit', '1'),
-  'traces cancel': about(['traces', 'cancel'], aRequest),
-  'traces replay': about(['traces', 'replay'], aRequest),
-  'traces diff': {
+  'calls count': line('traces', 'count', '--by', 'model'),
+  'calls show': about(['traces', 'show'], aRequest),
+  'calls search': line('traces', 'search', 'Hello', '--limit', '1'),
+  'calls cancel': about(['traces', 'cancel'], aRequest),
+  'calls replay': about(['traces', 'replay'], aRequest),
+  'calls diff': {
     make: async (get) => {
       const request = await get(...aRequest);
       return { args: ['traces', 'diff', request, request] };
@@ -310,7 +310,7 @@ export const apart = [
   ...['logs', 'tail', 'alerts watch', 'threads watch', 'whispers watch', 'shouts watch', 'peer watch'],
   ...['login', 'logout', 'host add', 'host use', 'host remove', 'sessions revoke', 'profile delete'],
   // Its formats are options.
-  'traces export',
+  'calls export',
   // Imports only into an empty wallet.
   'wallet import',
   ...['wallet connect', 'wallet fund', 'wallet disconnect', 'wallet trust-node', 'payments resolve'],

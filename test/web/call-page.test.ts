@@ -30,7 +30,7 @@ test('a copied request has its body, and no key', () => {
   );
   expect(
     cli.textOf({ ...call, body: '{"model":"m","tools":[{"type":"function","name":"f"}],"input":"x"}' }),
-  ).toBe('gateway traces replay req_1');
+  ).toBe('gateway calls replay req_1');
   expect(javascript.textOf(call)).toContain('client.responses.create({');
   expect(python.textOf(call)).toContain('client.responses.create(');
   expect(json.textOf(call)).toBe(body);

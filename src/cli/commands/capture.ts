@@ -64,7 +64,7 @@ export const setCaptureCommand = (context: Context) =>
             });
       const who = key === undefined ? 'the workspace' : `the key ${key}`;
       const what = capture === null ? 'as the host decides' : `at most: ${capture}`;
-      await context.out.done(changed, `Content of requests of ${who} is kept ${what}.`);
+      await context.out.done(changed, `Content of calls of ${who} is kept ${what}.`);
     });
 
 export const captureWireCommand = (context: Context) =>
@@ -87,7 +87,7 @@ export const captureWireCommand = (context: Context) =>
       const until = kept.wire.at(-1)?.until ?? '';
       await context.out.done(
         kept,
-        `Streams are kept as they are until ${plannedTime(until)}. See one: gateway traces show REQ --wire`,
+        `Streams are kept as they are until ${plannedTime(until)}. See one: gateway calls show REQ --wire`,
       );
     });
 
@@ -144,12 +144,12 @@ const columns = (now: number, names: KeyNames): Column<Capture>[] => [
 
 export const clearCaptureCommand = (context: Context) =>
   new Command('clear')
-    .argument('[query...]', 'only content of requests that match, such as status:failed tag:team=search')
-    .option('--key <key>', 'only content of this key’s requests, by id or name')
-    .option('--user <user>', 'only content of requests for this end user')
+    .argument('[query...]', 'only content of calls that match, such as status:failed tag:team=search')
+    .option('--key <key>', 'only content of this key’s calls, by id or name')
+    .option('--user <user>', 'only content of calls for this end user')
     .option(
       '--until <time>',
-      'only content of requests before this time or through this UTC day',
+      'only content of calls before this time or through this UTC day',
       pastTime(context),
     )
     .addHelpText('after', example('gateway capture clear --until yesterday'))
@@ -161,6 +161,6 @@ export const clearCaptureCommand = (context: Context) =>
       const { deleted } = cleared;
       await context.out.done(
         cleared,
-        `The content of ${deleted} ${deleted === 1 ? 'request was' : 'requests were'} deleted.`,
+        `The content of ${deleted} ${deleted === 1 ? 'call was' : 'calls were'} deleted.`,
       );
     });

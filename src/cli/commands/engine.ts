@@ -109,7 +109,7 @@ export const checkEngineCommand = (context: Context) =>
 
 export const removeEngineCommand = (context: Context) =>
   new Command('remove')
-    .description('Its running requests fail. The file stays.')
+    .description('Its running calls fail. The file stays.')
     .argument('<local-model>', 'the name of a local model')
     .addHelpText('after', example('gateway engine remove qwen3-4b-q4'))
     .action(async (name) => {

@@ -13,7 +13,7 @@ import { openInBrowser } from '../terminal/browser.ts';
 
 export const openCommand = (context: Context) =>
   new Command('open')
-    .argument('[screen]', 'a screen, such as `calls`, or the id of a request')
+    .argument('[screen]', 'a screen, such as `calls`, or the id of a call')
     .option('--keep', 'stay signed in for 30 days without use, in place of 12 hours')
     .option('--print', 'print the address, which works once within a minute, and start no browser')
     .addHelpText('after', example('gateway open calls'))

@@ -10,7 +10,7 @@ import { pastTime, pastTimeHelp } from '../times.ts';
 
 export const providerHealthCommand = (context: Context) =>
   new Command('health')
-    .option('--since <time>', `requests that finished since then: ${pastTimeHelp}`, pastTime(context))
+    .option('--since <time>', `calls that finished since then: ${pastTimeHelp}`, pastTime(context))
     .addOption(csvOption())
     .addHelpText('after', example('gateway providers health --since 7d'))
     .action(async ({ since }) => {

@@ -28,7 +28,7 @@ import { dayInZone, pastTime, pastTimeHelp, pastTimeInZone } from '../times.ts';
 
 export const usageCommand = (context: Context) =>
   new Command('show')
-    .argument('[request]', 'the id of a request: req_… (default: totals)')
+    .argument('[call]', 'the id of a call: req_… (default: totals)')
     .option(
       '--group-by <what>',
       `how to group the totals: one or two of ${usageGroups.join(', ')}`,
@@ -51,7 +51,7 @@ export const usageCommand = (context: Context) =>
       const filter = { key, model, since, until };
       if (latency) {
         if (request !== undefined || key !== undefined)
-          throw new CliError('Latency is not known by request or key.', { exit: exitCodes.usage });
+          throw new CliError('Latency is not known by call or key.', { exit: exitCodes.usage });
         return showLatency(context, { model, since, until, tz, groupBy });
       }
       if (request === undefined)
@@ -68,7 +68,7 @@ export const tokensServedCommand = (context: Context) =>
       const { total, days } = await context.client().call(tokensServed, {});
       await context.out.table(days, servedColumns, { empty: 'No tokens were served yet.' });
       if (!context.io.stdout.isTty || context.out.wantsJson() || days.length === 0) return;
-      context.out.note(`${count(total.tokens)} tokens in ${count(total.requests)} requests in total.`);
+      context.out.note(`${count(total.tokens)} tokens in ${count(total.requests)} calls in total.`);
     });
 
 export const usageSeriesCommand = (context: Context) =>
@@ -311,7 +311,7 @@ async function showSums(context: Context, query: Query<typeof listUsageContract>
   if (!context.io.stdout.isTty || context.out.wantsJson()) return;
   const { total } = sums;
   if (total.requests === 0) return;
-  const requests = total.requests === 1 ? '1 request' : `${count(total.requests)} requests`;
+  const requests = total.requests === 1 ? '1 call' : `${count(total.requests)} calls`;
   context.out.note(`${requests}, charged ${dollars(total.charged_usd)} in total.`);
   if (total.unpriced_requests > 0) {
     context.out.note(

@@ -3,7 +3,7 @@ import type { Context } from '../context.ts';
 import { buildCommand } from '../manifest/build-program.ts';
 import { type CommandEntry, isNoun, type NounEntry, type Suggestion } from '../manifest/entry.ts';
 import { locate } from '../manifest/locate.ts';
-import { allCommands, manifest } from '../manifest/manifest.ts';
+import { allCommands, manifest, nameOf } from '../manifest/manifest.ts';
 
 /** Completes the last of `words`, the command line after `gateway`. */
 export async function suggest(words: string[], context: Context): Promise<Suggestion[]> {
@@ -24,7 +24,7 @@ async function candidates(before: string[], current: string, context: Context): 
   const parent = Object.hasOwn(manifest, name) ? manifest[name] : undefined;
   if (!parent) return [];
   // After a noun alone: its verbs first, then the options and arguments of its default verb.
-  const isAlone = isNoun(parent) && last === name;
+  const isAlone = isNoun(parent) && nameOf(last ?? '') === name;
   const verbs = isAlone && !current.startsWith('-') ? named(parent.verbs) : [];
   if (!entry) return isAlone ? verbs : [];
   const command = await buildCommand(entry, context);

@@ -1,4 +1,5 @@
 import { Command, type CommandUnknownOpts, Option } from '@commander-js/extra-typings';
+import { inWords } from '../../shared/text/in-words.ts';
 import { version } from '../../shared/version.ts';
 import type { CommonFlags, Context } from '../context.ts';
 import { withNpx } from '../output/output.ts';
@@ -82,6 +83,7 @@ async function addSummaries(program: CommandUnknownOpts, words: string[], contex
     for (const [name, entry] of Object.entries(commands)) {
       const command = add(program, name, entry.summary, `${title}:`);
       if (!isNoun(entry) || name !== words[0]) continue;
+      if (entry.aliases) command.description(`${entry.summary}\nAlias: gateway ${inWords(entry.aliases)}`);
       for (const [verb, { summary }] of Object.entries(entry.verbs)) {
         add(command, verb, summary, 'Commands:');
       }

@@ -26,6 +26,8 @@ export interface CommandEntry {
 export interface NounEntry {
   summary: string;
   verbs: Record<string, CommandEntry>;
+  /** Names that scripts may use in its place; help shows them only with the command itself. */
+  aliases?: readonly string[];
   /** The verb that the noun alone stands for; without one, the noun alone prints its help. */
   alone?: string;
   /** The verbs that the noun stands for when it is followed by such an argument. */

@@ -1,5 +1,5 @@
 import { type CommandEntry, isNoun } from './entry.ts';
-import { manifest } from './manifest.ts';
+import { manifest, nameOf } from './manifest.ts';
 
 /** A command line, split at the command's words. */
 export interface CommandLine {
@@ -16,8 +16,10 @@ export interface CommandLine {
  */
 export function locate(argv: string[]): CommandLine {
   const nounAt = afterFlags(argv, 0, /^-(?!-$)/);
-  const noun = argv[nounAt];
-  if (noun === undefined) return { words: [], rest: argv.length > 0 ? argv : ['--help'], command: undefined };
+  const given = argv[nounAt];
+  if (given === undefined)
+    return { words: [], rest: argv.length > 0 ? argv : ['--help'], command: undefined };
+  const noun = nameOf(given);
   const without = (...positions: number[]) => argv.filter((_word, at) => !positions.includes(at));
   const entry = Object.hasOwn(manifest, noun) ? manifest[noun] : undefined;
   if (entry && !isNoun(entry)) return { words: [noun], rest: without(nounAt), command: entry };

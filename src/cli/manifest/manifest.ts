@@ -24,6 +24,17 @@ export const manifest: Record<string, CommandEntry | NounEntry> = Object.assign(
   ...groups.map(({ commands }) => commands),
 );
 
+const aliases = new Map(
+  Object.entries(manifest).flatMap(([name, entry]) =>
+    isNoun(entry) ? (entry.aliases ?? []).map((alias) => [alias, name] as const) : [],
+  ),
+);
+
+/** The name of a command of which an alias may be given. */
+export function nameOf(word: string): string {
+  return aliases.get(word) ?? word;
+}
+
 /** Every command that runs, with the words that name it. */
 export const allCommands: { words: string[]; entry: CommandEntry }[] = Object.entries(manifest).flatMap(
   ([name, entry]) =>

@@ -169,7 +169,7 @@ export const modelCommands: Record<string, CommandEntry | NounEntry> = {
     shorthands: [{ verb: 'show', argument: /^req_/ }],
     verbs: {
       show: {
-        summary: 'Show usage by day, model, key and more, or the usage of one request.',
+        summary: 'Show usage by day, model, key and more, or the usage of one call.',
         endpoint: [endpoints.listUsage, endpoints.getUsage],
         options: ['group_by', 'key', 'model', 'since', 'until', 'tz'],
         load: async () => (await import('../commands/usage.ts')).usageCommand,
@@ -193,8 +193,9 @@ export const modelCommands: Record<string, CommandEntry | NounEntry> = {
       },
     },
   },
-  traces: {
-    summary: 'Show what finished requests did, and what they asked and answered.',
+  calls: {
+    summary: 'Show what finished calls did, and what they asked and answered.',
+    aliases: ['traces'],
     alone: 'list',
     shorthands: [
       { verb: 'show', argument: /^req_/ },
@@ -203,11 +204,11 @@ export const modelCommands: Record<string, CommandEntry | NounEntry> = {
     ],
     verbs: {
       list: {
-        summary: 'List finished requests.',
+        summary: 'List finished calls.',
         endpoint: endpoints.listTraces,
         options: ['status', 'model', 'provider', 'key', 'since', 'until', 'limit'],
         lists: {
-          completes: ['request'],
+          completes: ['call'],
           suggest: rowsOf(
             endpoints.listTraces,
             { query: { limit: 50 } },
@@ -221,38 +222,38 @@ export const modelCommands: Record<string, CommandEntry | NounEntry> = {
         load: async () => (await import('../commands/traces/traces.ts')).listTracesCommand,
       },
       count: {
-        summary: 'Count finished requests by status, error, model, provider, key or client.',
+        summary: 'Count finished calls by status, error, model, provider, key or client.',
         endpoint: endpoints.getTraceFacets,
         options: ['since', 'until'],
         load: async () => (await import('../commands/traces/count.ts')).countTracesCommand,
       },
       show: {
-        summary: 'Show a finished request in detail, or its prompt and answer.',
+        summary: 'Show a finished call in detail, or its prompt and answer.',
         endpoint: endpoints.getTrace,
         load: async () => (await import('../commands/traces/traces.ts')).showTraceCommand,
       },
       search: {
-        summary: 'Find a text in what requests asked and were answered.',
+        summary: 'Find a text in what calls asked and were answered.',
         endpoint: endpoints.searchTraceContent,
         options: ['key', 'since', 'until', 'limit'],
         load: async () => (await import('../commands/traces/search.ts')).searchTracesCommand,
       },
       export: {
-        summary: 'Write requests as JSON lines, CSV, HAR or OTLP, with their content if wanted.',
+        summary: 'Write calls as JSON lines, CSV, HAR or OTLP, with their content if wanted.',
         endpoint: endpoints.exportTraces,
         options: ['format', 'content', 'key', 'since', 'until', 'after'],
         load: async () => (await import('../commands/traces/export.ts')).exportTracesCommand,
       },
       diff: {
-        summary: 'Show what changed between two requests, and where the prompt cache broke.',
+        summary: 'Show what changed between two calls, and where the prompt cache broke.',
         load: async () => (await import('../commands/traces/diff.ts')).diffTracesCommand,
       },
       replay: {
-        summary: 'Repeat a request, changed or with other models, and compare the answers.',
+        summary: 'Repeat a call, changed or with other models, and compare the answers.',
         load: async () => (await import('../commands/traces/replay.ts')).replayTraceCommand,
       },
       cancel: {
-        summary: 'End a running request.',
+        summary: 'End a running call.',
         endpoint: endpoints.cancelCall,
         load: async () => (await import('../commands/traces/cancel.ts')).cancelTraceCommand,
       },
@@ -281,7 +282,7 @@ export const modelCommands: Record<string, CommandEntry | NounEntry> = {
     },
   },
   capture: {
-    summary: 'Show, set and delete the content of requests that the daemon keeps.',
+    summary: 'Show, set and delete the content of calls that the daemon keeps.',
     alone: 'status',
     verbs: {
       status: {
@@ -290,7 +291,7 @@ export const modelCommands: Record<string, CommandEntry | NounEntry> = {
         load: async () => (await import('../commands/capture.ts')).captureStatusCommand,
       },
       set: {
-        summary: 'Set what is kept of the requests of a workspace or key.',
+        summary: 'Set what is kept of the calls of a workspace or key.',
         load: async () => (await import('../commands/capture.ts')).setCaptureCommand,
       },
       wire: {
@@ -299,14 +300,14 @@ export const modelCommands: Record<string, CommandEntry | NounEntry> = {
         load: async () => (await import('../commands/capture.ts')).captureWireCommand,
       },
       clear: {
-        summary: 'Delete the content of requests; their traces stay.',
+        summary: 'Delete the content of calls; all else about them stays.',
         endpoint: endpoints.clearTraceContent,
         load: async () => (await import('../commands/capture.ts')).clearCaptureCommand,
       },
     },
   },
   tail: {
-    summary: 'Follow requests as they happen.',
+    summary: 'Follow calls as they happen.',
     endpoint: endpoints.streamEvents,
     options: ['after', 'key'],
     load: async () => (await import('../commands/tail/tail.ts')).tailCommand,

@@ -2,7 +2,7 @@ import type { CommandUnknownOpts } from '@commander-js/extra-typings';
 import { inWords } from '../../shared/text/in-words.ts';
 import { isNoun, type NounEntry } from './entry.ts';
 import type { CommandLine } from './locate.ts';
-import { manifest } from './manifest.ts';
+import { manifest, nameOf } from './manifest.ts';
 
 /** The tools of `gateway run`. */
 const tools = ['claude', 'codex', 'opencode', 'aider', 'qwen'];
@@ -23,11 +23,11 @@ export const commandNames: Record<string, string> = {
   ...sameFor('db database migrate migrations', 'gateway storage'),
   ...sameFor('dump snapshot', 'gateway backup'),
   recover: 'gateway restore',
-  export: 'gateway traces export; for all data, use gateway backup',
+  export: 'gateway calls export; for all data, use gateway backup',
   import: 'gateway config import; for all data, use gateway restore',
   ...sameFor('sim simulate simulator mock', 'gateway serve --simulate'),
   record: 'gateway serve --record',
-  replay: 'gateway serve --replay; for one request, use gateway traces replay',
+  replay: 'gateway serve --replay; for one call, use gateway calls replay',
   ...sameFor('ui web dashboard browser', 'gateway open; in the terminal, use gateway tui'),
   top: 'gateway tui',
   ...sameFor('ask prompt query generate complete completions', 'gateway respond'),
@@ -37,8 +37,8 @@ export const commandNames: Record<string, string> = {
   ...sameFor('eval evals evaluate', 'gateway decide eval'),
   ...sameFor('embedding embeddings', 'gateway embed'),
   ...sameFor('watch follow listen monitor live event events', 'gateway tail'),
-  ...sameFor('calls request requests history activity audit span spans', 'gateway traces'),
-  ...sameFor('error errors failures', 'gateway traces --status failed'),
+  ...sameFor('call request requests history activity audit span spans', 'gateway calls'),
+  ...sameFor('error errors failures', 'gateway calls --status failed'),
   ...sameFor(
     'spend spending cost costs billing stats statistics analytics metrics report reports',
     'gateway usage',
@@ -85,8 +85,8 @@ export const commandNames: Record<string, string> = {
   ...sameFor(['config validate', 'config check', 'config test'], 'gateway doctor'),
   'config reset': 'gateway config unset',
   'cache reset': 'gateway cache clear',
-  ...sameFor(['traces tail', 'traces follow', 'traces watch', 'traces stream'], 'gateway tail'),
-  ...sameFor(['traces delete', 'traces clear', 'traces purge'], 'gateway capture clear'),
+  ...sameFor(['calls tail', 'calls follow', 'calls watch', 'calls stream'], 'gateway tail'),
+  ...sameFor(['calls delete', 'calls clear', 'calls purge'], 'gateway capture clear'),
   ...sameFor(['models search', 'models find', 'models filter'], 'gateway models list --match'),
   'models pull': 'gateway engine add',
   ...sameFor(['providers add', 'providers set', 'providers create'], 'gateway provider-keys set'),
@@ -176,9 +176,9 @@ function ownName(name: string): string | undefined {
 /** The noun that has this name, or is known under it, or in the other number: `keys` for `key` and `api-keys`. */
 function nounNamed(name: string): string | undefined {
   const other = /^gateway ([a-z-]+)$/.exec(ownName(name) ?? '')?.[1];
-  return [name, other, `${name}s`, name.replace(/s$/, '')].find(
-    (each) => each !== undefined && verbsOf(each) !== undefined,
-  );
+  return [name, other, `${name}s`, name.replace(/s$/, '')]
+    .map((each) => each && nameOf(each))
+    .find((each) => each !== undefined && verbsOf(each) !== undefined);
 }
 
 function verbsOf(noun: string): NounEntry['verbs'] | undefined {

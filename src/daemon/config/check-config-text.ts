@@ -35,7 +35,7 @@ function takeRemoved(value: unknown): ConfigWarning[] {
   if (typeof log !== 'object' || log === null || !('bodies' in log)) return [];
   delete log.bodies;
   const message =
-    'log.bodies no longer exists: capture.content keeps what calls ask and are answered, for gateway traces show --body. Remove it.';
+    'log.bodies no longer exists: capture.content keeps what calls ask and are answered, for gateway calls show --body. Remove it.';
   return [{ setting: 'log.bodies', message }];
 }
 

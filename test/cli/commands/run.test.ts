@@ -88,7 +88,7 @@ describe('starting a tool', () => {
     const args = ['aider', '-m', 'sim/echo', '--spend-cap', '5/day', '--', '--yes', '3'];
     const { code, stdout, stderr } = await gateway(args);
     expect([code, stdout]).toEqual([3, '']);
-    expect(stderr).toMatch(/^aider: 1 request, \d+ tokens, \$0 \(sim\/echo\)$/m);
+    expect(stderr).toMatch(/^aider: 1 call, \d+ tokens, \$0 \(sim\/echo\)$/m);
     const { env, args: given } = await recorded();
     expect(env.OPENAI_API_BASE).toBe(`${daemon.url}/v1`);
     expect(env.OPENAI_API_KEY).not.toBe(daemon.key);
@@ -134,7 +134,7 @@ describe('starting a tool', () => {
   test('says how many calls were rejected, and why', async () => {
     const { code, stderr } = await gateway(['aider', '-m', 'sim/echo'], { env: { ASKED_MODEL: 'nosuch' } });
     expect(code).toBe(0);
-    expect(stderr).toMatch(/^aider: 1 request rejected \(model_not_found\): There is no model "nosuch"\./m);
+    expect(stderr).toMatch(/^aider: 1 call rejected \(model_not_found\): There is no model "nosuch"\./m);
     expect(stderr).not.toContain('no model calls');
   });
 
@@ -143,7 +143,7 @@ describe('starting a tool', () => {
     const env = { GATEWAY_KEY: daemon.key, GATEWAY_HOST: daemon.url, GATEWAY_HOME: folder };
     const { code, stderr } = await gateway(['aider', '-m', 'sim/echo'], { env });
     expect(code).toBe(0);
-    expect(stderr).toMatch(/^aider: \d+ requests?, /m);
+    expect(stderr).toMatch(/^aider: \d+ calls?, /m);
     expect((await recorded()).env.OPENAI_API_KEY).toBe(daemon.key);
     expect((await keys()).map(({ id }) => id)).toEqual(before.map(({ id }) => id));
     const capped = await gateway(['aider', '-m', 'sim/echo', '--spend-cap', '5/day'], { env });

@@ -27,6 +27,10 @@ describe('suggested words', () => {
       ['list', 'limits'],
     ],
     [['help', 'stat'], ['status']],
+    [
+      ['traces', 's'],
+      ['show', 'search'],
+    ],
     [['keys', 'issue', '--sco'], ['--scope']],
     [['keys', 'issue', '--scope', 'models:read', 'usage'], ['usage:read']],
     [['keys', 'issue', '--scope', 'models:read', '--qu'], ['--quiet']],

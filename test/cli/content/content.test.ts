@@ -250,10 +250,10 @@ describe('what was asked and answered', () => {
     expect(JSON.parse(status.stdout)).toMatchObject({ content: 'memory', dropped: 0 });
     expect(JSON.parse(status.stdout).requests).toBeGreaterThan(0);
     expect((await run(['capture', 'clear'])).stderr).toMatch(
-      /^The content of \d+ requests? (was|were) deleted\.\n$/,
+      /^The content of \d+ calls? (was|were) deleted\.\n$/,
     );
     const { stderr } = await run(['traces', 'search', 'regenschirm'], { tty: true });
-    expect(stderr).toContain('Not in the 0 requests whose content is kept.');
+    expect(stderr).toContain('Not in the 0 calls whose content is kept.');
   });
 
   test('is searched until Ctrl-C, and printed as it is found', async () => {

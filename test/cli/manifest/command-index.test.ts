@@ -21,8 +21,8 @@ test.each([
   ['/v1/admin/credit', 'gateway credit show'],
   ['/v1/threads/{id}/messages', 'gateway threads list'],
   ['/v1/responses/{id}', 'gateway responses list'],
-  ['/v1/usage/{request_id}', 'gateway traces list'],
-  ['/v1/traces/{request_id}', 'gateway traces list'],
+  ['/v1/usage/{request_id}', 'gateway calls list'],
+  ['/v1/traces/{request_id}', 'gateway calls list'],
   ['/api/chats/{conversationId}/runs', 'gateway chats list'],
   ['/api/whispers/{id}/read', 'gateway whispers list'],
   ['/api/whispers', undefined],
@@ -32,7 +32,7 @@ test.each([
 });
 
 test.each<[RecordedCall, string | undefined]>([
-  [call('GET', '/v1/traces', { query: { limit: 20, after: 'x' } }), 'gateway traces list --limit 20'],
+  [call('GET', '/v1/traces', { query: { limit: 20, after: 'x' } }), 'gateway calls list --limit 20'],
   [call('GET', '/api/whispers', { query: { with: 'ann' } }), 'gateway whispers list --with ann'],
   [
     call('GET', '/v1/workspaces/{workspace}/keys/{key}', { params: { workspace: 'lab', key: 'key_1' } }),

@@ -33,7 +33,7 @@ describe('a command that has another name', () => {
     ['providers list', 'gateway providers health'],
     // With its verb, also where the noun has another name, or the other number.
     ['model list', 'gateway models list'],
-    ['trace get', 'gateway traces show'],
+    ['trace get', 'gateway calls show'],
     ['invoices list', 'gateway invoice list'],
     ['invoices pay', 'gateway pay'],
     ['hosts', 'gateway host'],
@@ -93,6 +93,18 @@ describe('a command that has another name', () => {
     expect(await runCli(['keys', 'create', '--name', 'app'])).toEqual(failed);
     expect(await runCli(['help', 'keys', 'create'])).toEqual(failed);
   });
+});
+
+test('an alias runs the same commands as its noun, and no noun has its name', () => {
+  const aliases = Object.entries(manifest).flatMap(([name, entry]) =>
+    isNoun(entry) ? (entry.aliases ?? []).map((alias) => ({ name, alias, entry })) : [],
+  );
+  expect(aliases.map(({ alias, name }) => [alias, name])).toEqual([['traces', 'calls']]);
+  for (const { name, alias, entry } of aliases) {
+    expect(Object.hasOwn(manifest, alias)).toBe(false);
+    for (const verb of [...Object.keys(entry.verbs), 'req_1', '--help', '--status'])
+      expect(locate([alias, verb])).toEqual(locate([name, verb]));
+  }
 });
 
 test('other names are none of commands, and what is suggested exists', () => {

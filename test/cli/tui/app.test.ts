@@ -70,14 +70,14 @@ describe('the screen', () => {
 
   test('opens each screen by the number next to its name', async () => {
     const tui = openTui({ columns: 120 });
-    await tui.shows(/❯ 1 Traffic.*\n +2 Keys/);
-    for (const [number, title] of ['Traffic', 'Keys', 'Usage', 'Models', 'Providers'].entries()) {
+    await tui.shows(/❯ 1 Calls.*\n +2 Keys/);
+    for (const [number, title] of ['Calls', 'Keys', 'Usage', 'Models', 'Providers'].entries()) {
       tui.type(String(number + 1));
       await tui.shows(new RegExp(`❯ ${number + 1} ${title}`));
       await tui.shows(`── ${title} `);
     }
     tui.resize({ columns: 80, rows: 24 });
-    await tui.shows(/^ Overview 1Traffic 2Keys .*\[5Providers\]6Threads 7Whispers 8Shouts …$/m);
+    await tui.shows(/^ Overview 1Calls 2Keys .*\[5Providers\]6Threads 7Whispers 8Shouts …$/m);
     tui.type('0');
     await tui.shows(/^….* 8Shouts 9Wallet\[0API calls\]…$/m);
   });
@@ -89,9 +89,9 @@ describe('the screen', () => {
     await tui.shows('sim/model-1');
     expect(tui.frame()).not.toContain('│');
     tui.resize({ columns: 120, rows: 24 });
-    await tui.shows(/❯ 1 Traffic +│/);
+    await tui.shows(/❯ 1 Calls +│/);
     tui.resize({ columns: 160, rows: 24 });
-    await tui.shows(/│ request +req_1/);
+    await tui.shows(/│ call +req_1/);
     tui.type('+');
     await tui.shows(/^((?!│).)*$/s);
   });
@@ -419,7 +419,7 @@ test('usage is grouped by day, model and key, with bars', async () => {
   });
   tui.type('gu');
   await tui.shows('[by day]');
-  await tui.shows('Last 30 days: 6 requests · $5.0000004 charged');
+  await tui.shows('Last 30 days: 6 calls · $5.0000004 charged');
   expect(tui.lines()[0]).toContain(' · $5.0000004 in 30 days');
   const barOf = (name: string) =>
     tui
@@ -494,7 +494,7 @@ describe('the palette', () => {
   test('completes names', async () => {
     const tui = openTui();
     tui.type(':traf');
-    await tui.shows('traffic  go to Traffic');
+    await tui.shows('traffic  go to Calls');
     tui.type(keys.tab);
     await tui.shows(':traffic');
   });
@@ -503,11 +503,11 @@ describe('the palette', () => {
 test('the help lists only the keys of the screen', async () => {
   const tui = openTui({ rows: 60 });
   tui.type('?');
-  await tui.shows('Keys of Traffic');
+  await tui.shows('Keys of Calls');
   expect(tui.frame()).toMatch(/j +↓ +next row/);
   expect(tui.frame()).not.toContain('issue a key');
   tui.type(keys.escape);
-  await tui.shows('No requests yet');
+  await tui.shows('No calls yet');
   tui.type('gk?');
   await tui.shows('issue a key');
 });

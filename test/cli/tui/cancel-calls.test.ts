@@ -23,9 +23,9 @@ test('a running request is ended after a confirmation; one that is over cannot b
   tui.state.changed();
   await tui.shows('sim/slow');
   tui.type(keys.ctrlD);
-  await tui.shows('End the running request to sim/slow?');
+  await tui.shows('End the running call to sim/slow?');
   tui.type('y');
-  await tui.shows('Ended one request.');
+  await tui.shows('Ended one call.');
   expect(canceled).toEqual(['req_1']);
   tui.calls.apply(event('request.completed', { request_id: 'req_1', model: 'sim/slow', status: 'canceled' }));
   tui.state.changed();

@@ -60,7 +60,7 @@ test('an hour of traffic in seconds: keys respond, redraws are few, and memory i
 
   await expect.poll(() => seen.events).toBeGreaterThan(1000);
   tui.type('?');
-  await tui.shows('Keys of Traffic');
+  await tui.shows('Keys of Calls');
   expect(seen.events).toBeLessThan(requests * types.length);
 
   await ends.promise;

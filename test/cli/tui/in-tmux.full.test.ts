@@ -120,7 +120,7 @@ describe.skipIf(whyNot !== undefined)('in a real terminal', () => {
       await ask();
     }
     await tmux.text('?');
-    await tmux.shows(/Keys of Traffic/);
+    await tmux.shows(/Keys of Calls/);
     const { stdout } = await run('ps', ['-o', 'rss=', '-p', pid]);
     expect(Number(stdout) / 1024).toBeLessThan(memoryMaxMb);
   });

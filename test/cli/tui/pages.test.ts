@@ -69,7 +69,7 @@ describe('while a page is open', () => {
       const before = listOf(tui);
       pressKey(state, key, key);
       if (state.view.screen.id === 'traffic') expect(listOf(tui), name).toEqual(before);
-      else expect(state.notice, name).toBe('Closed Traffic › numbers.');
+      else expect(state.notice, name).toBe('Closed Calls › numbers.');
     }
   });
 

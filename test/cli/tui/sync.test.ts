@@ -232,7 +232,7 @@ test('the API reference opens in the browser at the call', async () => {
 test('g lists the letters of all screens', async () => {
   const tui = openTui();
   tui.type('g');
-  await tui.shows(/o Overview .*t Traffic .*k Keys .*u Usage .*m Models/);
+  await tui.shows(/o Overview .*t Calls .*k Keys .*u Usage .*m Models/);
   expect(tui.frame()).toMatch(/h Threads .*w Whispers .*s Shouts/);
 });
 

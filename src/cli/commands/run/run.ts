@@ -187,7 +187,7 @@ async function rejectionsOf(context: Context, filter: { key?: string; since: str
 }
 
 function requestCount(number: number): string {
-  return number === 1 ? '1 request' : `${count(number)} requests`;
+  return number === 1 ? '1 call' : `${count(number)} calls`;
 }
 
 async function listTools(context: Context): Promise<void> {

@@ -13,10 +13,10 @@ import { eventLine, titleLine } from './event-line.ts';
 export const tailCommand = (context: Context) =>
   new Command('tail')
     .option('--after <sequence>', 'start after this event instead of now', wholeNumber({ min: 0 }))
-    .option('--key <key>', 'only requests of this key, by id or name')
-    .option('--model <model>', 'only requests of this model')
+    .option('--key <key>', 'only calls of this key, by id or name')
+    .option('--model <model>', 'only calls of this model')
     .addOption(
-      new Option('--status <status>', 'only finished requests with this status').choices(requestStatuses),
+      new Option('--status <status>', 'only finished calls with this status').choices(requestStatuses),
     )
     .addHelpText('after', example('gateway tail --status rejected --key my-app'))
     .action(async ({ after, ...filter }) => {

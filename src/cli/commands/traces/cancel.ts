@@ -5,10 +5,10 @@ import { example } from '../../options.ts';
 
 export const cancelTraceCommand = (context: Context) =>
   new Command('cancel')
-    .argument('<request>', 'the id of a running request: req_…')
-    .addHelpText('after', example('gateway traces cancel req_01jd…'))
+    .argument('<call>', 'the id of a running call: req_…')
+    .addHelpText('after', example('gateway calls cancel req_01jd…'))
     .action(async (request) => {
       const done = await context.client().call(cancelCall, { params: { request_id: request } });
       const what = done.canceled ? 'was canceled' : 'was over already';
-      await context.out.done(done, `The request ${request} ${what}.`);
+      await context.out.done(done, `The call ${request} ${what}.`);
     });

@@ -118,7 +118,7 @@ export async function showCode(context: Context, request: string, form: CodeForm
   if (typeof body !== 'object' || body === null)
     throw new CliError('The request is not a JSON object.', {
       exit: exitCodes.failed,
-      next: `As it was sent: gateway traces show ${request} --as curl`,
+      next: `As it was sent: gateway calls show ${request} --as curl`,
     });
   if (form === 'respond') return out.text(`${commandFor(body as Json, request)}\n`);
   if (socket !== undefined) out.warn('SDKs need an address, not a Unix socket.');
@@ -163,7 +163,7 @@ function commandFor(body: Json, request: string): string {
   if ('command' in written) return written.command;
   throw new CliError(`gateway respond cannot ask this: ${written.reason}.`, {
     exit: exitCodes.failed,
-    next: `Use --as curl, python or node, or repeat it: gateway traces replay ${request}`,
+    next: `Use --as curl, python or node, or repeat it: gateway calls replay ${request}`,
   });
 }
 

@@ -23,16 +23,16 @@ interface Row {
 
 export const countTracesCommand = (context: Context) =>
   new Command('count')
-    .argument('[query...]', 'filters as of "gateway traces list"')
+    .argument('[query...]', 'filters as of "gateway calls list"')
     .addOption(new Option('--by <field>', 'what to count by').choices(fields).default('status' as const))
-    .option('--since <time>', `only requests that finished since then: ${pastTimeHelp}`, pastTime(context))
+    .option('--since <time>', `only calls that finished since then: ${pastTimeHelp}`, pastTime(context))
     .option(
       '--until <time>',
-      'only requests that finished before this time or through this UTC day',
+      'only calls that finished before this time or through this UTC day',
       pastTime(context),
     )
     .addOption(csvOption())
-    .addHelpText('after', example("gateway traces count 'status:failed since:24h' --by error"))
+    .addHelpText('after', example("gateway calls count 'status:failed since:24h' --by error"))
     .action(async (words, { by, since, until }) => {
       const range = { ...(since !== undefined && { since }), ...(until !== undefined && { until }) };
       const counts = await context.client().call(getTraceFacets, { query: { ...queryIn(words), ...range } });
@@ -48,7 +48,7 @@ async function showCounts(
   const rows: Row[] = values.map(({ value, calls }) => ({ value, requests: calls, isOther: false }));
   if (other > 0) rows.push({ value: null, requests: other, isOther: true });
   if (none > 0 && by !== 'error') rows.push({ value: null, requests: none, isOther: false });
-  await context.out.table(rows, columns(by, await keyNamesFor(context)), { empty: 'No finished requests.' });
+  await context.out.table(rows, columns(by, await keyNamesFor(context)), { empty: 'No finished calls.' });
   if (isPartial)
     context.out.note(`Only those since ${countedSince} were counted: there are too many to count all.`);
 }

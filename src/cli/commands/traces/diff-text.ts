@@ -147,7 +147,7 @@ function cacheText(cache: CacheComparison, { columns, paint }: Terminal): string
   const title = paint('bold', 'PROMPT CACHE');
   const lines = [`unchanged at the beginning: ${unchanged}`];
   if (cache.break) lines.push(...breakLines(cache.break));
-  else lines.push('It continues the earlier request.');
+  else lines.push('It continues the earlier call.');
   return [title, ...lines.flatMap((line) => wrapLine(escapeControls(line), columns))].join('\n').concat('\n');
 }
 

@@ -13,10 +13,10 @@ import type { CallWithContent } from './diff-text.ts';
 
 export const diffTracesCommand = (context: Context) =>
   new Command('diff')
-    .argument('<request>', 'the id of a request: req_…')
-    .argument('[other]', 'the request to compare it with (default: the previous call of its conversation)')
+    .argument('<call>', 'the id of a call: req_…')
+    .argument('[other]', 'the call to compare it with (default: the previous call of its conversation)')
     .option('--full', 'print the whole text of parts that were added or removed')
-    .addHelpText('after', example('gateway traces diff req_01jd…'))
+    .addHelpText('after', example('gateway calls diff req_01jd…'))
     .action(async (request, other, { full = false }) => {
       const [before, after] = await twoCalls(context, request, other);
       const { compareCalls } = await import('../../../shared/comparison/compare-calls.ts');
@@ -71,7 +71,7 @@ export async function previousCall(client: Client, trace: TraceView): Promise<Tr
   const what = trace.conversation === null ? 'call of its key and model' : 'call of its conversation';
   throw new CliError(`No earlier ${what} had ended when this one began.`, {
     exit: exitCodes.failed,
-    next: `Name the other one: gateway traces diff ${trace.request_id} REQUEST`,
+    next: `Name the other one: gateway calls diff ${trace.request_id} REQUEST`,
   });
 }
 

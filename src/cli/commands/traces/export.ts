@@ -26,15 +26,15 @@ export const exportTracesCommand = (context: Context) =>
         .choices(['none', 'text', 'wire'] as const)
         .default('none' as const),
     )
-    .option('--key <key>', 'only requests of this key, by id or name')
-    .option('--since <time>', `only requests that finished since then: ${pastTimeHelp}`, pastTime(context))
+    .option('--key <key>', 'only calls of this key, by id or name')
+    .option('--since <time>', `only calls that finished since then: ${pastTimeHelp}`, pastTime(context))
     .option(
       '--until <time>',
-      'only requests that finished before this time or through this UTC day',
+      'only calls that finished before this time or through this UTC day',
       pastTime(context),
     )
-    .option('--after <request>', 'continue an export that ended with this request')
-    .addHelpText('after', example('gateway traces export since:7d --format csv > calls.csv'))
+    .option('--after <call>', 'continue an export that ended with this call')
+    .addHelpText('after', example('gateway calls export since:7d --format csv > calls.csv'))
     .action(async (words, { format, content, key, since, until, after }) => {
       const filter = {
         ...queryIn(words),
@@ -45,7 +45,7 @@ export const exportTracesCommand = (context: Context) =>
       const wanted = await resolveFilter(context, filter);
       const rows = exportRows(format);
       await readAll(context, rows, { ...wanted, format, content, after });
-      if (!context.isInterrupted) context.out.note(`${count(rows.count)} requests.`);
+      if (!context.isInterrupted) context.out.note(`${count(rows.count)} calls.`);
     });
 
 /** How often an answer that broke off is asked for again without a new request in it, and in all. */
@@ -81,7 +81,7 @@ async function readAll(
       const mayPass = isTransient(error) || !(error instanceof ReceivedError);
       if (!mayPass || attempts >= attemptsMax || answers >= answersMax) {
         if (rows.last !== undefined)
-          context.out.warn(`${count(rows.count)} requests were written. To continue: --after ${rows.last}`);
+          context.out.warn(`${count(rows.count)} calls were written. To continue: --after ${rows.last}`);
         throw error;
       }
       rows.restart();

@@ -28,7 +28,7 @@ const modelsMax = 8;
 
 export const replayTraceCommand = (context: Context) =>
   new Command('replay')
-    .argument('<request>', 'the id of a request whose content is kept: req_…')
+    .argument('<call>', 'the id of a call whose content is kept: req_…')
     .option('-m, --model <model>', 'the model to ask instead; can be repeated, to compare answers', collect)
     .option('--set <member=value>', 'change a member of the request: temperature=0; can be repeated', setting)
     .option('--edit', 'change the request in $VISUAL or $EDITOR before it is sent')
@@ -46,7 +46,7 @@ export const replayTraceCommand = (context: Context) =>
     .option('--store', 'store the responses, if their format can be stored')
     .option('--max-usd <amount>', 'make the calls without asking if they cost at most as much', usdAmount)
     .option('-y, --yes', 'make the calls without asking, whatever they cost')
-    .addHelpText('after', example('gateway traces replay req_01jd… --model openai/gpt-5 --set temperature=0'))
+    .addHelpText('after', example('gateway calls replay req_01jd… --model openai/gpt-5 --set temperature=0'))
     .action(async (request, options) => replay(context, request, options));
 
 function collect(model: string, models: string[] = []): string[] {
@@ -110,7 +110,7 @@ async function bodyOf(
     if (problem === undefined) return JSON.parse(text) as Json;
     throw new CliError(`It cannot be repeated as it was. ${problem}`, {
       exit: exitCodes.failed,
-      next: `Put in what is missing: gateway traces replay ${request} --edit`,
+      next: `Put in what is missing: gateway calls replay ${request} --edit`,
     });
   }
   if (problem !== undefined) context.out.warn(`${problem} Put in what is missing.`);

@@ -17,14 +17,14 @@ type Match = Result<typeof searchContract>['matches'][number];
 export const searchTracesCommand = (context: Context) =>
   new Command('search')
     .argument('<text>', 'what to find in prompts and answers, in any language and case')
-    .argument('[query...]', 'filters such as status:failed tag:team=search; see gateway traces list --help')
-    .option('--key <key>', 'only requests of this key, by id or name')
-    .option('--since <time>', `only requests since then: ${pastTimeHelp}`, pastTime(context))
-    .option('--until <time>', 'only requests before this time or through this UTC day', pastTime(context))
+    .argument('[query...]', 'filters such as status:failed tag:team=search; see gateway calls list --help')
+    .option('--key <key>', 'only calls of this key, by id or name')
+    .option('--since <time>', `only calls since then: ${pastTimeHelp}`, pastTime(context))
+    .option('--until <time>', 'only calls before this time or through this UTC day', pastTime(context))
     .option('--limit <count>', 'maximum number to list, newest first', wholeNumber({ min: 1 }), 20)
     .addHelpText(
       'after',
-      example("gateway traces search umbrella 'status:failed client:codex_cli_rs' --since 2h"),
+      example("gateway calls search umbrella 'status:failed client:codex_cli_rs' --since 2h"),
     )
     .action(async (text, words, { limit, key, since, until }) => {
       const { q } = queryIn(words);
@@ -46,7 +46,7 @@ async function search(
   let of = 0;
   let after: string | undefined;
   const progress = () =>
-    `${count(scanned)} of ${count(Math.max(of, scanned))} requests searched, ${count(found)} found`;
+    `${count(scanned)} of ${count(Math.max(of, scanned))} calls searched, ${count(found)} found`;
   do {
     const spinner = io.stderr.isTty ? startSpinner(io, progress) : undefined;
     const slice = { ...query, after, limit: Math.min(100, limit - found) };
@@ -62,7 +62,7 @@ async function search(
     await rows.add(answer.matches);
   } while (after !== undefined && found < limit);
   if (found === 0 && io.stdout.isTty && !out.wantsJson())
-    out.warn(`Not in the ${scanned} requests whose content is kept.`);
+    out.warn(`Not in the ${scanned} calls whose content is kept.`);
 }
 
 /** Characters before a match on a terminal, which cuts off the end of long lines. */

@@ -34,14 +34,14 @@ export const listTracesCommand = (context: Context) =>
       '[query...]',
       'filters such as status:failed model:openai/* -client:curl >4s >$0.05 since:2h "text"',
     )
-    .addOption(new Option('--status <status>', 'only requests with this status').choices(requestStatuses))
-    .option('--model <model>', 'only requests of this model')
-    .option('--provider <provider>', 'only requests that this provider answered')
-    .option('--key <key>', 'only requests of this key, by id or name')
-    .option('--since <time>', `only requests that finished since then: ${pastTimeHelp}`, pastTime(context))
+    .addOption(new Option('--status <status>', 'only calls with this status').choices(requestStatuses))
+    .option('--model <model>', 'only calls of this model')
+    .option('--provider <provider>', 'only calls that this provider answered')
+    .option('--key <key>', 'only calls of this key, by id or name')
+    .option('--since <time>', `only calls that finished since then: ${pastTimeHelp}`, pastTime(context))
     .option(
       '--until <time>',
-      'only requests that finished before this time or through this UTC day',
+      'only calls that finished before this time or through this UTC day',
       pastTime(context),
     )
     .addOption(
@@ -51,7 +51,7 @@ export const listTracesCommand = (context: Context) =>
     )
     .option('--limit <count>', 'maximum number to list', wholeNumber({ min: 1 }), 20)
     .addOption(csvOption())
-    .addHelpText('after', example("gateway traces list 'status:failed client:claude-cli >4s since:2h'"))
+    .addHelpText('after', example("gateway calls list 'status:failed client:claude-cli >4s since:2h'"))
     .action((words, { limit, sort, status, model, provider, key, since, until }) => {
       const given = definedOf({ status, model, provider, key, since, until });
       return showTraces(context, {
@@ -62,14 +62,14 @@ export const listTracesCommand = (context: Context) =>
 
 export const showTraceCommand = (context: Context) =>
   new Command('show')
-    .argument('<request>', 'the id of a request: req_…')
+    .argument('<call>', 'the id of a call: req_…')
     .option('--body', 'print the prompt and the answer instead, if they are kept')
     .option('--cost', 'print what it cost by kind of token, and where the prompt cache ended')
     .option('--context', 'print what fills its context: tools, instructions and messages, by tokens')
     .option('--wire', 'print what was received and sent, and the answers of providers, without credentials')
     .option('--timing', 'play its stream as it came; in a pipe, print when each piece came')
     .addOption(new Option('--as <form>', 'print a command or a program that repeats it').choices(codeForms))
-    .addHelpText('after', example('gateway traces show req_01jd… --body'))
+    .addHelpText('after', example('gateway calls show req_01jd… --body'))
     .action(async (request, { body, cost: isCost, context: isContext, wire, timing, as }) => {
       if ([body, isCost, isContext, wire, timing, as].filter(Boolean).length > 1)
         throw new CliError('Use one of --body, --cost, --context, --wire, --timing and --as.', {
@@ -104,7 +104,7 @@ async function showTraces(
   const shown = { now: context.now(), keyNames: await keyNamesFor(context) };
   const columns = traceColumns(shown);
   await context.out.table(traces, context.flags.csv ? [...columns, ...csvColumns(shown)] : columns, {
-    empty: 'No finished requests.',
+    empty: 'No finished calls.',
   });
 }
 

@@ -101,7 +101,7 @@ async function openThread({ id, title }: Thread, services: Services): Promise<Pa
     0,
     messages.findLastIndex(({ role }) => role === 'user'),
   );
-  if (thread.working) shown.push({ author: 'working…', text: 'A request is running.' });
+  if (thread.working) shown.push({ author: 'working…', text: 'A call is running.' });
   return {
     title: title ?? id,
     lines: (options) => messageLines(shown, options),

@@ -24,16 +24,16 @@ interface TrafficOptions {
   keyNames: KeyNames;
 }
 
-/** The requests of the workspace, live, newest first. */
+/** The calls of the workspace, live, newest first. */
 export const trafficScreen = ({ baseUrl, keyNames }: TrafficOptions): Screen<CallRow> => ({
   id: 'traffic',
-  title: 'Traffic',
+  title: 'Calls',
   letter: 't',
-  aliases: ['requests', 'calls', 'live'],
+  aliases: ['traffic', 'requests', 'traces', 'live'],
   get empty() {
     return [
-      'No requests yet.',
-      'Press c to ask a model, or send a request from elsewhere:',
+      'No calls yet.',
+      'Press c to ask a model, or make a call from elsewhere:',
       '  gateway respond "What is a mutex?"',
       `  SDK base URL   ${baseUrl()}/v1`,
       '  SDK API key    gateway keys default',
@@ -45,7 +45,7 @@ export const trafficScreen = ({ baseUrl, keyNames }: TrafficOptions): Screen<Cal
   find: { isQuery: isCallQuery, run: findCalls },
   idOf: ({ id }) => id,
   copyText: ({ id }) => id,
-  commandText: ({ id }) => `gateway traces show ${id}`,
+  commandText: ({ id }) => `gateway calls show ${id}`,
   json: ({ trace: _trace, ...row }) => row,
   summary,
   preview: (row, options) => callLines(row, keyNames, options),
@@ -59,8 +59,8 @@ export const trafficScreen = ({ baseUrl, keyNames }: TrafficOptions): Screen<Cal
     isPossible: ({ status }) => status === 'running',
     question: (rows) =>
       rows.length === 1
-        ? `End the running request to ${rows[0]?.model || rows[0]?.endpoint}?`
-        : `End ${rows.length} running requests?`,
+        ? `End the running call to ${rows[0]?.model || rows[0]?.endpoint}?`
+        : `End ${rows.length} running calls?`,
     verb: 'End',
     run: cancelCalls,
   },
@@ -78,7 +78,7 @@ async function cancelCalls(rows: readonly CallRow[], { client }: Services): Prom
     if (answer.canceled) canceled += 1;
   }
   if (canceled === 0) return 'None was running.';
-  return canceled === 1 ? 'Ended one request.' : `Ended ${canceled} requests.`;
+  return canceled === 1 ? 'Ended one call.' : `Ended ${canceled} calls.`;
 }
 
 const liveFields = callFields.filter(({ lists }) => lists === 'live' || lists === 'both');
@@ -119,7 +119,7 @@ function summary(
 function callLines(row: CallRow, keyNames: KeyNames, options: RenderOptions): string[] {
   const context = { now: options.now, keyNames };
   const record: Column<CallRow>[] = [
-    { title: 'request', value: ({ id }) => id },
+    { title: 'call', value: ({ id }) => id },
     { title: 'status', value: ({ status }) => status, style: (call) => styleOf(toneOfCall(call)) },
     { title: 'error', value: ({ errorCode }) => errorCode },
     { title: 'reason', value: ({ reason }) => reason },

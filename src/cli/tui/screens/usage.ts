@@ -40,7 +40,7 @@ export const usageScreen = ({ keyNames }: { keyNames: KeyNames }): Screen<UsageR
   summary(rows, { spending }, { paint }) {
     const requests = rows.reduce((sum, { group }) => sum + group.requests, 0);
     const unpriced = rows.reduce((sum, { group }) => sum + group.unpriced_requests, 0);
-    const parts = [`${count(requests)} requests`];
+    const parts = [`${count(requests)} calls`];
     if (spending.recent !== undefined) parts.push(`${dollars(spending.recent)} charged`);
     if (spending.today !== undefined) parts.push(`${dollars(spending.today)} today`);
     if (unpriced > 0) parts.push(paint('yellow', `${count(unpriced)} with unknown price, not included`));

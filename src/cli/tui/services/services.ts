@@ -5,7 +5,7 @@ import type { Follow } from './follower.ts';
 import type { Spending } from './spending.ts';
 
 /** The services with which screens talk to the daemon. */
-/** How many calls Traffic keeps. */
+/** How many calls the screen Calls keeps. */
 export const callsMax = 1000;
 
 export interface Services {

@@ -51,7 +51,7 @@ function withKey(comment: string, code: (call: WrittenCall) => string, call: Cop
 function asCommand({ requestId, body }: CopiedCall): string {
   const request = parsed(body);
   const known = isObject(request) ? respondCommand(request) : undefined;
-  return known && 'command' in known ? known.command : `gateway traces replay ${requestId}`;
+  return known && 'command' in known ? known.command : `gateway calls replay ${requestId}`;
 }
 
 function parsed(body: string): unknown {

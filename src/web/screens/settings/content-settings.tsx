@@ -213,8 +213,8 @@ function ClearContent({ onClose }: { onClose: () => void }) {
         }}
       >
         <p>
-          What these calls asked and were answered is deleted, for good. Their traces, usage and cost stay.
-          Texts that a later call repeats disappear there, too.
+          What these calls asked and were answered is deleted, for good. All else about them stays, with their
+          usage and cost. Texts that a later call repeats disappear there, too.
         </p>
       </Form>
     </Dialog>

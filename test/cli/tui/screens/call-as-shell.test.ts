@@ -29,7 +29,7 @@ test('a shell reads every quoted word back unchanged', () => {
 });
 
 test.each([
-  [call('GET', '/v1/traces/{request_id}', { params: { request_id: 'req_1' } }), 'gateway traces show req_1'],
+  [call('GET', '/v1/traces/{request_id}', { params: { request_id: 'req_1' } }), 'gateway calls show req_1'],
   [call('GET', '/v1/usage', { query: { group_by: 'key' } }), 'gateway usage show --group-by key'],
   [
     call('DELETE', '/v1/workspaces/{workspace}/keys/{key}', { params: { key: 'key_1' } }),

@@ -73,9 +73,9 @@ describe('the Overview', () => {
   test('is the first screen, and the digits open the others', async () => {
     const tui = open(daemonWith(busy));
     expect(tui.state.views[0]?.screen.id).toBe('overview');
-    await tui.shows(/^\[Overview\]1Traffic 2Keys /m);
+    await tui.shows(/^\[Overview\]1Calls 2Keys /m);
     tui.type('1');
-    await tui.shows('── Traffic');
+    await tui.shows('── Calls');
     tui.type('go');
     await tui.shows('── Overview');
   });

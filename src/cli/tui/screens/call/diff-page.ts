@@ -29,6 +29,6 @@ export async function diffPage(ids: readonly string[], { client }: Services): Pr
         .trimEnd()
         .split('\n'),
     ],
-    copy: `gateway traces diff ${after.trace.request_id} ${before.trace.request_id}`,
+    copy: `gateway calls diff ${after.trace.request_id} ${before.trace.request_id}`,
   };
 }
