@@ -3,7 +3,7 @@ import { dirname } from 'node:path';
 import { beforeAll, expect, test } from 'vitest';
 
 /** Generated, and used through `import *`. */
-const usedAsOne = /^src\/(cli\/endpoints|daemon\/storage\/sqlite\/.*tables)\.ts$/;
+const usedAsOne = /^src\/(shared\/endpoints|daemon\/storage\/sqlite\/.*tables)\.ts$/;
 /** Needed by another package: `@commander-js/extra-typings` has only types. */
 const notImported = ['commander'];
 /** Schemas are exported for the documents that are made of all of them. */

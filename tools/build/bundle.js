@@ -14,7 +14,8 @@ const { dependencies } = JSON.parse(readFileSync('package.json', 'utf8'));
  */
 const together = {
   command: [
-    /\/src\/cli\/(program|context|process-context|endpoints|options)\.ts$/,
+    /\/src\/cli\/(program|context|process-context|options)\.ts$/,
+    /\/src\/shared\/endpoints\.ts$/,
     /\/src\/cli\/manifest\/[\w-]+\.ts$/,
     /\/src\/cli\/failures\/cli-error\.ts$/,
     /\/src\/cli\/hosts\/(hosts|host-file|host-address|local-daemon|send|pages)\.ts$/,

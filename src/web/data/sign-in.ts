@@ -4,7 +4,7 @@ import type { previewSession as preview } from '../../shared/contract/people.ts'
 import { ReceivedError } from '../../shared/faults/received-error.ts';
 import { parseSecret } from '../../shared/secrets.ts';
 import { callAs } from './api.ts';
-import { createSession, getKey, previewSession, signOutSession } from './endpoints.ts';
+import { createSession, getKey, previewSession, signOut } from './endpoints.ts';
 import { isSafeOrigin, lastUser, rememberUser, signIn } from './login.ts';
 import { hrefOf, navigate, route } from './route.ts';
 
@@ -87,7 +87,7 @@ async function exchange(code: string, { isKept, expected }: ExchangeOptions): Pr
   const body = { code, name: browserName(), kind: 'browser', keep: isKept } as const;
   const { secret, session, user } = await callAs(undefined, createSession, { body });
   if (expected !== undefined && user.id !== expected) {
-    await callAs(secret, signOutSession, {});
+    await callAs(secret, signOut, {});
     throw new Error('This link signs in another user. Open it again.');
   }
   // A link says itself whether the browser stays signed in.

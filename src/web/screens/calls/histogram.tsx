@@ -1,9 +1,9 @@
 import { useMemo } from 'preact/hooks';
 import { type CallQuery, formatQuery, isQueryFault, parseQuery } from '../../../shared/calls/query.ts';
 import type { Query } from '../../../shared/contract/endpoint.ts';
-import type { getUsageSeries } from '../../../shared/contract/usage.ts';
+import type { getUsageSeries as usageSeries } from '../../../shared/contract/usage.ts';
 import { inRange } from '../../data/calls-query.ts';
-import { usageSeries } from '../../data/endpoints.ts';
+import { getUsageSeries } from '../../data/endpoints.ts';
 import { now } from '../../data/now.ts';
 import { zoneName } from '../../data/preferences.ts';
 import { useQuery } from '../../data/query.ts';
@@ -12,7 +12,7 @@ import { bucketsFor, type ChartData } from '../../parts/chart-data.ts';
 import { RangeBars } from '../../parts/range-bars.tsx';
 import { rangeOf } from './histogram-range.ts';
 
-type SeriesQuery = Query<typeof getUsageSeries>;
+type SeriesQuery = Query<typeof usageSeries>;
 
 /** Calls over time; dragging over them selects a range. */
 export function Histogram({ query }: { query: string }) {
@@ -21,7 +21,7 @@ export function Histogram({ query }: { query: string }) {
   const known: CallQuery = isQueryFault(parsed) ? { terms: [] } : parsed;
   const { since, until, bucket } = rangeOf(known, now.value);
   const { filters, rest } = countable(known);
-  const { data, error } = useQuery(usageSeries, {
+  const { data, error } = useQuery(getUsageSeries, {
     query: { ...filters, since, until, bucket, tz: timeZone },
   });
   const chart = useMemo(() => {

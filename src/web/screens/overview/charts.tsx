@@ -4,7 +4,7 @@ import type { getUsageLatency, getUsageSeries } from '../../../shared/contract/u
 import { duration } from '../../../view/durations.ts';
 import { briefCount, sum } from '../../../view/numbers.ts';
 import { callsHref } from '../../data/calls-link.ts';
-import { usageLatency, usageSeries } from '../../data/endpoints.ts';
+import { getUsageLatency, getUsageSeries } from '../../data/endpoints.ts';
 import type { Period } from '../../data/period.ts';
 import { type Query, useQuery } from '../../data/query.ts';
 import { navigate, route, setQuery } from '../../data/route.ts';
@@ -74,7 +74,7 @@ const latencies = { first: 'First token', total: 'Total' } as const;
 /** How long half and 95 of 100 answers took. */
 export function LatencyPanel({ period, timeZone }: PeriodProps) {
   const { since, until, latencyBucket } = period;
-  const query = useQuery(usageLatency, {
+  const query = useQuery(getUsageLatency, {
     query: { since, until, bucket: latencyBucket, tz: timeZone },
   });
   const measure = route.value.query.get('latency') === 'total' ? 'total' : 'first';
@@ -134,7 +134,7 @@ const failures = {
 export function ErrorsPanel({ period, timeZone }: PeriodProps) {
   const { since, until, bucket } = period;
   const by = route.value.query.get('failures') === 'status' ? 'status' : 'error';
-  const query = useQuery(usageSeries, {
+  const query = useQuery(getUsageSeries, {
     query: { since, until, bucket, tz: timeZone, group_by: by, top: errorsShown },
   });
   const { data } = query;

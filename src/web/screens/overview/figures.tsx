@@ -2,7 +2,7 @@ import type { Result } from '../../../shared/contract/endpoint.ts';
 import type { getUsageSeries } from '../../../shared/contract/usage.ts';
 import { briefDollars } from '../../../view/money.ts';
 import { briefRate, change, count, percent, sum } from '../../../view/numbers.ts';
-import { usageLatency } from '../../data/endpoints.ts';
+import { getUsageLatency } from '../../data/endpoints.ts';
 import type { Period } from '../../data/period.ts';
 import { type Query, useQuery } from '../../data/query.ts';
 import { ProblemBox } from '../../parts/problem.tsx';
@@ -18,8 +18,8 @@ interface FiguresProps {
 /** Calls, errors, cost and speed, each against the period before. */
 export function Figures({ both, period, timeZone }: FiguresProps) {
   const { since, until, before } = period;
-  const speed = useQuery(usageLatency, { query: { since, until, tz: timeZone } });
-  const speedBefore = useQuery(usageLatency, { query: { since: before, until: since, tz: timeZone } });
+  const speed = useQuery(getUsageLatency, { query: { since, until, tz: timeZone } });
+  const speedBefore = useQuery(getUsageLatency, { query: { since: before, until: since, tz: timeZone } });
   const { error, reload, data } = both;
   if (error !== undefined && !data) return <ProblemBox error={error} retry={reload} />;
   const starts = data?.buckets.map(({ start }) => start) ?? [];

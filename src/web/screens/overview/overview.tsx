@@ -1,4 +1,4 @@
-import { listTraces, usageSeries } from '../../data/endpoints.ts';
+import { getUsageSeries, listTraces } from '../../data/endpoints.ts';
 import { now } from '../../data/now.ts';
 import { type Period, periodOf, rangeIn, rangeNames } from '../../data/period.ts';
 import { zoneName } from '../../data/preferences.ts';
@@ -19,7 +19,7 @@ export function Overview() {
   const timeZone = zoneName();
   const period = periodOf(range, now.value, timeZone);
   const { since, until, before, bucket } = period;
-  const both = useQuery(usageSeries, { query: { since: before, until, bucket, tz: timeZone } });
+  const both = useQuery(getUsageSeries, { query: { since: before, until, bucket, tz: timeZone } });
   const newest = useQuery(listTraces, { query: { fields: 'brief', limit: 1 } });
   const hasCalls = newest.data?.data.length !== 0;
   return (
@@ -54,7 +54,7 @@ interface PanelsProps {
 
 function Panels({ period, timeZone, since }: PanelsProps) {
   const { until, bucket } = period;
-  const models = useQuery(usageSeries, {
+  const models = useQuery(getUsageSeries, {
     query: { since, until, bucket, tz: timeZone, group_by: 'model', top: 7 },
   });
   return (

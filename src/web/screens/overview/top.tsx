@@ -3,7 +3,7 @@ import type { getUsageSeries } from '../../../shared/contract/usage.ts';
 import { briefDollars, sumOfUsd } from '../../../view/money.ts';
 import { count, sum } from '../../../view/numbers.ts';
 import { callsHref } from '../../data/calls-link.ts';
-import { listUsage, usageSeries } from '../../data/endpoints.ts';
+import { getUsageSeries, listUsage } from '../../data/endpoints.ts';
 import { useKeyName } from '../../data/key-names.ts';
 import type { Period } from '../../data/period.ts';
 import { type Query, useQuery } from '../../data/query.ts';
@@ -23,7 +23,7 @@ interface TopProps {
 /** The models, keys and clients that cost the most. */
 export function TopPanels({ models, period, timeZone }: TopProps) {
   const { since, until, bucket } = period;
-  const keys = useQuery(usageSeries, {
+  const keys = useQuery(getUsageSeries, {
     query: { since, until, bucket, tz: timeZone, group_by: 'key', top: rowsMax },
   });
   const clients = useQuery(listUsage, { query: { since, until, group_by: 'client', limit: 100 } });

@@ -1,7 +1,7 @@
 import type { Distribution } from '../../../shared/contract/usage.ts';
 import { duration } from '../../../view/durations.ts';
 import { count } from '../../../view/numbers.ts';
-import { usageLatency } from '../../data/endpoints.ts';
+import { getUsageLatency } from '../../data/endpoints.ts';
 import { useQuery } from '../../data/query.ts';
 import { route, setQuery } from '../../data/route.ts';
 import { Choice } from '../../parts/choice.tsx';
@@ -24,7 +24,7 @@ export function UsageLatency({ choices, period, timeZone }: UsageProps) {
   const { since, until } = period;
   const { model, provider, key, status } = choices.filters;
   const by = choices.by === 'provider' ? 'provider' : 'model';
-  const query = useQuery(usageLatency, {
+  const query = useQuery(getUsageLatency, {
     query: {
       since,
       until,

@@ -1,5 +1,5 @@
 import { useCallback } from 'preact/hooks';
-import { listUsage, usageSeries } from '../../data/endpoints.ts';
+import { getUsageSeries, listUsage } from '../../data/endpoints.ts';
 import { useKeyName } from '../../data/key-names.ts';
 import { now } from '../../data/now.ts';
 import { zoneName } from '../../data/preferences.ts';
@@ -121,7 +121,7 @@ function Parts(props: UsageProps) {
   const { by, and, filters } = choices;
   const { since, until, before, bucket } = period;
   const range = { since, until, tz: timeZone };
-  const series = useQuery(usageSeries, {
+  const series = useQuery(getUsageSeries, {
     query: {
       ...range,
       ...seriesFilters(filters),
@@ -130,7 +130,7 @@ function Parts(props: UsageProps) {
       ...(isLabel(by) ? {} : { group_by: by }),
     },
   });
-  const earlier = useQuery(usageSeries, {
+  const earlier = useQuery(getUsageSeries, {
     query: { since: before, until: since, tz: timeZone, ...seriesFilters(filters), bucket },
   });
   const pairs = isLabel(by) || and !== undefined;

@@ -1,7 +1,7 @@
 import { useSignal } from '@preact/signals';
 import { ReceivedError } from '../../../shared/faults/received-error.ts';
 import { bitcoin } from '../../../shared/money/sats.ts';
-import { addPlayMoney, createWallet, getBalance } from '../../data/endpoints.ts';
+import { createWallet, getBalance, useFaucet } from '../../data/endpoints.ts';
 import { change, useQuery } from '../../data/query.ts';
 import { Dialog } from '../../parts/dialog.tsx';
 import { Form } from '../../parts/form.tsx';
@@ -67,7 +67,7 @@ function AddPlayMoney({ onClose }: { onClose: () => void }) {
         action="Add"
         onCancel={onClose}
         onSubmit={async ({ sats }) => {
-          await change(addPlayMoney, { body: { amountSats: wholeSats(sats) } });
+          await change(useFaucet, { body: { amountSats: wholeSats(sats) } });
           onClose();
         }}
       />

@@ -1,7 +1,7 @@
 import { useMemo } from 'preact/hooks';
 import type { TraceView } from '../../../../shared/contract/traces.ts';
 import { duration } from '../../../../view/durations.ts';
-import { usageLatency } from '../../../data/endpoints.ts';
+import { getUsageLatency } from '../../../data/endpoints.ts';
 import { useQuery } from '../../../data/query.ts';
 import { number, TableHead } from '../../../parts/table-head.tsx';
 
@@ -20,7 +20,10 @@ export function UsualLatency({ trace }: { trace: TraceView }) {
       },
     };
   }, [model, completed]);
-  const { data } = useQuery(model === null || trace.status === 'rejected' ? undefined : usageLatency, query);
+  const { data } = useQuery(
+    model === null || trace.status === 'rejected' ? undefined : getUsageLatency,
+    query,
+  );
   const [series] = data?.series ?? [];
   const [first] = series?.first_token_ms ?? [];
   const [total] = series?.total_ms ?? [];
