@@ -2,6 +2,7 @@ import { createHash } from 'node:crypto';
 import { readFile } from 'node:fs/promises';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import type { Endpoint } from '../../src/shared/contract/endpoint.ts';
+import { answerableCodes } from '../../src/shared/contract/openapi.ts';
 import { version } from '../../src/shared/version.ts';
 import { documentedPath, endpoints } from '../support/endpoints.ts';
 import { dropIdleConnections, type RunningDaemon, startDaemon } from '../support/start-daemon.ts';
@@ -144,7 +145,7 @@ test('every endpoint has a link, its input, its output and an example', () => {
     reported(`${endpoint.method}</span> <code>${documentedPath(endpoint)}</code>`);
     reported(endpoint.summary);
     for (const name of partsOf(endpoint)) reported(`<code class="name">${name}</code>`);
-    for (const code of endpoint.errors) reported(`<code>${code}</code>`);
+    for (const code of answerableCodes(endpoint)) reported(`<code>${code}</code>`);
     if (!endpoint.socket) reported('<pre><code data-language="shell">curl ');
     reported('<pre><code data-language="javascript">');
     const has = {

@@ -58,7 +58,7 @@ export const createAgentChallenge = endpoint({
   summary: 'Get a sign-up challenge.',
   description: 'It can be used once, within ten minutes.',
   result: AgentChallenge,
-  errors: ['unauthenticated', 'permission', 'rate_limited', 'signup_unavailable'],
+  errors: ['permission', 'signup_unavailable'],
 });
 
 export const createAgent = endpoint({
@@ -87,16 +87,7 @@ export const createAgent = endpoint({
     }),
     secret: Type.String({ description: 'Send it as `Authorization: Bearer …`. It is not shown again.' }),
   }),
-  errors: [
-    'unauthenticated',
-    'permission',
-    'invalid_request',
-    'invalid_name',
-    'invalid_proof',
-    'rate_limited',
-    'signup_limit',
-    'signup_unavailable',
-  ],
+  errors: ['permission', 'invalid_name', 'invalid_proof', 'signup_limit', 'signup_unavailable'],
 });
 
 export const getAgent = endpoint({
@@ -108,7 +99,7 @@ export const getAgent = endpoint({
   tag: 'Agents',
   access: { apiKey: 'any', login: 'any', agent: true },
   result: AgentView,
-  errors: ['unauthenticated', 'not_an_agent'],
+  errors: ['not_an_agent'],
 });
 
 export type Agent = Static<typeof Agent>;

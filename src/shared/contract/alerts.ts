@@ -205,7 +205,6 @@ export const listAlerts = endpoint({
   access: read,
   params: at,
   result: listOf(Alert),
-  errors: ['unauthenticated', 'out_of_scope', 'not_found', 'invalid_request'],
 });
 
 export const getAlert = endpoint({
@@ -217,7 +216,6 @@ export const getAlert = endpoint({
   access: read,
   params: one,
   result: Alert,
-  errors: ['unauthenticated', 'out_of_scope', 'not_found', 'invalid_request'],
 });
 
 export const putAlert = endpoint({
@@ -231,7 +229,6 @@ export const putAlert = endpoint({
   params: one,
   body: AlertSettings,
   result: SavedAlert,
-  errors: ['unauthenticated', 'signed_out', 'permission', 'not_found', 'invalid_request'],
 });
 
 export const deleteAlert = endpoint({
@@ -244,7 +241,6 @@ export const deleteAlert = endpoint({
   access: change,
   params: one,
   result: deleted('alert'),
-  errors: ['unauthenticated', 'signed_out', 'permission', 'not_found', 'invalid_request'],
 });
 
 export const listFirings = endpoint({
@@ -264,7 +260,6 @@ export const listFirings = endpoint({
     ),
   }),
   result: listOf(AlertFiring),
-  errors: ['unauthenticated', 'out_of_scope', 'not_found', 'invalid_request'],
 });
 
 export const testAlert = endpoint({
@@ -277,7 +272,6 @@ export const testAlert = endpoint({
   access: change,
   params: one,
   result: Delivery,
-  errors: ['unauthenticated', 'signed_out', 'permission', 'not_found', 'invalid_request'],
 });
 
 export const previewAlert = endpoint({
@@ -291,7 +285,6 @@ export const previewAlert = endpoint({
   params: at,
   body: AlertCondition,
   result: AlertPreview,
-  errors: ['unauthenticated', 'out_of_scope', 'not_found', 'invalid_request'],
 });
 
 export type Alert = Static<typeof Alert>;

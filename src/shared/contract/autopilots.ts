@@ -2,7 +2,7 @@ import { type Static, Type } from 'typebox';
 import { Run } from './chats.ts';
 import { endpoint } from './endpoint.ts';
 import { spendCap } from './key-limits.ts';
-import { idempotencyErrors, idempotencyHeaders, OnceHeaders } from './model-call.ts';
+import { idempotencyHeaders, OnceHeaders } from './model-call.ts';
 import { dataOf, pageLimit, pageOf, pageQuery, pageSizeMax, RowId, UserReference } from './site.ts';
 import { AnyObject, everyone, maybe, nullable, OneLine, StrictObject, Timestamp, Usd } from './vocabulary.ts';
 
@@ -189,7 +189,6 @@ export const AutopilotDetails = Type.Object(
 );
 
 const access = { apiKey: 'workspace', login: 'any', token: 'autopilots:*' } as const;
-const errors = ['unauthenticated', 'permission', 'out_of_scope', 'invalid_request'] as const;
 const params = Type.Object({
   autopilot: Type.String({
     minLength: 1,
@@ -237,7 +236,6 @@ export const listAutopilots = endpoint({
     ),
   }),
   result: dataOf(Type.Array(Autopilot)),
-  errors,
 });
 
 /** An autopilot as others see it. */
@@ -266,7 +264,6 @@ export const listDirectory = endpoint({
   access: everyone,
   query: Type.Object(pageQuery),
   result: pageOf(ListedAutopilot),
-  errors: ['invalid_request'],
 });
 
 export const createAutopilot = endpoint({
@@ -284,7 +281,6 @@ export const createAutopilot = endpoint({
     status: Type.Optional(Type.Enum(['active', 'disabled'], { description: 'Default: `active`.' })),
   }),
   result: dataOf(AutopilotDetails),
-  errors,
 });
 
 export const getAutopilot = endpoint({
@@ -297,7 +293,6 @@ export const getAutopilot = endpoint({
   access,
   params,
   result: dataOf(AutopilotDetails),
-  errors: [...errors, 'not_found'],
 });
 
 export const updateAutopilot = endpoint({
@@ -320,7 +315,6 @@ export const updateAutopilot = endpoint({
     { additionalProperties: false, minProperties: 1 },
   ),
   result: dataOf(AutopilotDetails),
-  errors: [...errors, 'not_found'],
 });
 
 export const archiveAutopilot = endpoint({
@@ -333,7 +327,6 @@ export const archiveAutopilot = endpoint({
   access,
   params,
   result: dataOf(AutopilotDetails),
-  errors: [...errors, 'not_found'],
 });
 
 /** A run of an autopilot, with what it answered. */
@@ -389,7 +382,6 @@ const runDescription = [
   'Its model is called with its profile as instructions, and may use tools of the daemon until it answers: requests to the hosts of the policy, and payments within its limits.',
   'Returns immediately; the run continues by itself. Needs an active autopilot. Keys also need the scopes `responses` and `threads`, and `billing` for payments; access tokens need `payments` for them.',
 ].join(' ');
-const runErrors = [...errors, ...idempotencyErrors, 'not_found', 'rate_limited'] as const;
 const runParams = Type.Object({
   ...params.properties,
   run: Type.String({ minLength: 1, maxLength: 64, description: 'The id of one of its runs: `run_…`.' }),
@@ -417,7 +409,7 @@ export const runAutopilot = endpoint({
     ),
   }),
   result: dataOf(AutopilotRun),
-  errors: runErrors,
+  errors: ['rate_limited'],
 });
 
 export const runChat = endpoint({
@@ -435,7 +427,7 @@ export const runChat = endpoint({
   }),
   body: StrictObject(runMembers),
   result: dataOf(AutopilotRun),
-  errors: runErrors,
+  errors: ['rate_limited'],
 });
 
 export const listAutopilotRuns = endpoint({
@@ -451,7 +443,6 @@ export const listAutopilotRuns = endpoint({
     limit: pageLimit(`Page size; default 100, at most ${pageSizeMax}.`),
   }),
   result: dataOf(Type.Array(AutopilotRunEntry)),
-  errors: [...errors, 'not_found'],
 });
 
 export const getAutopilotRun = endpoint({
@@ -464,7 +455,6 @@ export const getAutopilotRun = endpoint({
   access,
   params: runParams,
   result: dataOf(AutopilotRun),
-  errors: [...errors, 'not_found'],
 });
 
 export const cancelAutopilotRun = endpoint({
@@ -478,7 +468,6 @@ export const cancelAutopilotRun = endpoint({
   underLoad: 'kept',
   params: runParams,
   result: dataOf(AutopilotRun),
-  errors: [...errors, 'not_found'],
 });
 
 export type Autopilot = Static<typeof Autopilot>;

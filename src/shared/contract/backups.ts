@@ -63,7 +63,7 @@ export const createBackup = endpoint({
   bodyRequired: false,
   result: BackupEvent,
   stream: { event: BackupEvent, done: false, always: true },
-  errors: ['unauthenticated', 'signed_out', 'permission', 'conflict'],
+  errors: ['conflict'],
 });
 
 export type Backup = Static<typeof Backup>;

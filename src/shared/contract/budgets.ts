@@ -137,7 +137,6 @@ export const listBudgets = endpoint({
   access: read,
   params: at,
   result: listOf(Budget),
-  errors: ['unauthenticated', 'out_of_scope', 'not_found', 'invalid_request'],
 });
 
 export const getBudget = endpoint({
@@ -149,7 +148,6 @@ export const getBudget = endpoint({
   access: read,
   params: one,
   result: Budget,
-  errors: ['unauthenticated', 'out_of_scope', 'not_found', 'invalid_request'],
 });
 
 export const putBudget = endpoint({
@@ -163,7 +161,6 @@ export const putBudget = endpoint({
   params: one,
   body: BudgetSettings,
   result: Budget,
-  errors: ['unauthenticated', 'signed_out', 'permission', 'not_found', 'invalid_request'],
 });
 
 export const deleteBudget = endpoint({
@@ -175,7 +172,6 @@ export const deleteBudget = endpoint({
   access: change,
   params: one,
   result: deleted('budget'),
-  errors: ['unauthenticated', 'signed_out', 'permission', 'not_found', 'invalid_request'],
 });
 
 export type Budget = Static<typeof Budget>;

@@ -32,7 +32,6 @@ export const getCache = endpoint({
   access,
   params,
   result: CacheView,
-  errors: ['unauthenticated', 'out_of_scope', 'permission', 'invalid_request'],
 });
 
 export const clearCache = endpoint({
@@ -45,5 +44,4 @@ export const clearCache = endpoint({
   access,
   params,
   result: Type.Object({ object: Type.Literal('cache'), removed: Count }),
-  errors: ['unauthenticated', 'out_of_scope', 'permission', 'invalid_request', 'unavailable'],
 });

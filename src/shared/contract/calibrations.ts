@@ -52,7 +52,6 @@ export const listCalibrations = endpoint({
   method: 'GET',
   summary: 'List the calibrations of decisions.',
   result: Type.Object({ object: Type.Literal('list'), data: Type.Array(Calibration) }),
-  errors: ['unauthenticated', 'signed_out', 'permission'],
 });
 
 export const putCalibration = endpoint({
@@ -63,7 +62,6 @@ export const putCalibration = endpoint({
   description: 'Later decisions of the model are scaled by the temperature, and are `calibrated`.',
   body: StrictObject({ model: ModelName, type: QuestionType, ...fit }),
   result: Calibration,
-  errors: ['unauthenticated', 'signed_out', 'permission', 'invalid_request'],
 });
 
 export const deleteCalibration = endpoint({
@@ -73,7 +71,6 @@ export const deleteCalibration = endpoint({
   summary: 'Remove a calibration.',
   query: Type.Object({ model: ModelName, type: QuestionType }),
   result: deleted('calibration'),
-  errors: ['unauthenticated', 'signed_out', 'permission', 'not_found'],
 });
 
 export type Calibration = Static<typeof Calibration>;

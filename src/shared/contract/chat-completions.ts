@@ -3,10 +3,10 @@ import { endpoint } from './endpoint.ts';
 import { ErrorReply } from './error-reply.ts';
 import {
   CallHeaders,
-  createCallErrors,
   idempotencyHeaders,
   ModelName,
   modelCallBodyLimit,
+  modelCallErrors,
   modelCallHeaders,
 } from './model-call.ts';
 import { namedSchema, OutputType, ToolName, toolChoice } from './responses.ts';
@@ -291,5 +291,5 @@ export const createChatCompletion = endpoint({
   result: ChatCompletion,
   stream: { event: Type.Union([ChatCompletionChunk, ErrorReply]), done: true, always: false },
   responseHeaders: { ...modelCallHeaders, ...idempotencyHeaders },
-  errors: createCallErrors,
+  errors: modelCallErrors,
 });

@@ -107,8 +107,6 @@ export const RunEvent = Type.Object(
 const readers = { apiKey: ['runs:read', 'runs'], login: 'any', token: 'chats:read', agent: true } as const;
 const writers = { apiKey: 'runs', login: 'any', token: 'chats:write', agent: true } as const;
 const tag = 'Chats';
-const refusals = ['unauthenticated', 'permission', 'out_of_scope', 'invalid_request'] as const;
-const ofOne = [...refusals, 'not_found'] as const;
 
 /** The `limit` parameter; larger values are reduced to the cap. */
 function limit(usual: number, cap: number) {
@@ -133,7 +131,6 @@ export const listChats = endpoint({
   access: readers,
   query: Type.Object({ limit: limit(50, 200) }),
   result: dataOf(Type.Array(Chat)),
-  errors: refusals,
 });
 
 export const createChat = endpoint({
@@ -157,7 +154,7 @@ export const createChat = endpoint({
     ),
   }),
   result: dataOf(Chat),
-  errors: [...ofOne, 'conflict'],
+  errors: ['conflict'],
 });
 
 export const getChat = endpoint({
@@ -169,7 +166,6 @@ export const getChat = endpoint({
   access: readers,
   params: Type.Object({ conversationId: chatId }),
   result: dataOf(Chat),
-  errors: ofOne,
 });
 
 export const listChatMessages = endpoint({
@@ -188,7 +184,6 @@ export const listChatMessages = endpoint({
     ),
   }),
   result: dataOf(Type.Array(ChatMessage)),
-  errors: ofOne,
 });
 
 export const listRuns = endpoint({
@@ -202,7 +197,6 @@ export const listRuns = endpoint({
   params: Type.Object({ conversationId: chatId }),
   query: Type.Object({ limit: limit(100, 500) }),
   result: dataOf(Type.Array(Run)),
-  errors: ofOne,
 });
 
 export const listRunEvents = endpoint({
@@ -223,7 +217,6 @@ export const listRunEvents = endpoint({
   }),
   query: Type.Object({ limit: limit(250, 1000) }),
   result: dataOf(Type.Array(RunEvent)),
-  errors: ofOne,
 });
 
 export type Chat = Static<typeof Chat>;

@@ -46,5 +46,5 @@ export const compactResponse = endpoint({
   bodyLimit: modelCallBodyLimit,
   result: CompactedConversation,
   responseHeaders: modelCallHeaders,
-  errors: [...modelCallErrors, 'previous_response_not_found', 'not_found'],
+  errors: [...modelCallErrors, 'previous_response_not_found'],
 });

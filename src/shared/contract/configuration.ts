@@ -47,7 +47,6 @@ export const ReloadReport = Type.Object(
 );
 
 const hostOnly = { login: 'owner', loginOnly: true } as const;
-const hostErrors = ['unauthenticated', 'signed_out', 'permission'] as const;
 
 export const getConfiguration = endpoint({
   id: 'getConfiguration',
@@ -58,7 +57,6 @@ export const getConfiguration = endpoint({
   tag: 'Daemon',
   access: hostOnly,
   result: ConfigurationView,
-  errors: hostErrors,
 });
 
 export const reloadConfiguration = endpoint({
@@ -71,7 +69,6 @@ export const reloadConfiguration = endpoint({
   tag: 'Daemon',
   access: hostOnly,
   result: ReloadReport,
-  errors: [...hostErrors, 'invalid_request'],
 });
 
 export type SettingView = Static<typeof SettingView>;

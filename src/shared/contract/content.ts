@@ -221,7 +221,6 @@ export const getTraceContent = endpoint({
     ),
   }),
   result: TraceContent,
-  errors: ['unauthenticated', 'out_of_scope', 'not_found', 'invalid_request', 'unavailable'],
 });
 
 export const deleteTraceContent = endpoint({
@@ -235,7 +234,6 @@ export const deleteTraceContent = endpoint({
   access: { login: 'any', loginOnly: true },
   params: finishedRequest,
   result: Type.Object({ object: Type.Literal('trace.content.deleted'), deleted: Count }),
-  errors: ['unauthenticated', 'signed_out', 'not_found', 'invalid_request', 'unavailable'],
 });
 
 const matchingQuery = Type.Optional(
@@ -261,7 +259,6 @@ export const clearTraceContent = endpoint({
     q: matchingQuery,
   }),
   result: Type.Object({ object: Type.Literal('trace.content.deleted'), deleted: Count }),
-  errors: ['unauthenticated', 'signed_out', 'invalid_request', 'unavailable'],
 });
 
 export const searchTraceContent = endpoint({
@@ -307,7 +304,6 @@ export const searchTraceContent = endpoint({
     },
     { $id: 'TraceMatches' },
   ),
-  errors: ['unauthenticated', 'out_of_scope', 'invalid_request', 'unavailable'],
 });
 
 const WireWindows = Type.Array(
@@ -339,7 +335,6 @@ export const captureWire = endpoint({
     { additionalProperties: false },
   ),
   result: wireResult,
-  errors: ['unauthenticated', 'signed_out', 'permission', 'invalid_request'],
 });
 
 export const endCaptureWire = endpoint({
@@ -350,7 +345,6 @@ export const endCaptureWire = endpoint({
   tag: 'Traces',
   access: { login: 'admin', loginOnly: true },
   result: wireResult,
-  errors: ['unauthenticated', 'signed_out', 'permission'],
 });
 
 export const getCapture = endpoint({
@@ -389,7 +383,6 @@ export const getCapture = endpoint({
     },
     { $id: 'Capture' },
   ),
-  errors: ['unauthenticated', 'out_of_scope', 'unavailable'],
 });
 
 export type TraceContent = Static<typeof TraceContent>;

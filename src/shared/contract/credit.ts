@@ -109,7 +109,7 @@ export const buyCredit = endpoint({
     { additionalProperties: false, ...exactlyOneOf('sats', 'usd') },
   ),
   result: CreditPurchase,
-  errors: ['unauthenticated', 'out_of_scope', 'invalid_request', 'rate_limited', 'unavailable'],
+  errors: ['rate_limited'],
 });
 
 export const getCreditPurchase = endpoint({
@@ -130,11 +130,9 @@ export const getCreditPurchase = endpoint({
     ),
   }),
   result: CreditPurchase,
-  errors: ['unauthenticated', 'out_of_scope', 'invalid_request', 'not_found'],
 });
 
 const hostOnly = { login: 'owner', loginOnly: true } as const;
-const hostErrors = ['unauthenticated', 'signed_out', 'permission'] as const;
 
 export const grantCredit = endpoint({
   id: 'grantCredit',
@@ -154,7 +152,7 @@ export const grantCredit = endpoint({
     reference: maybe(OneLine({ maxLength: 128, description: 'Your own reference for the grant.' })),
   }),
   result: CreditGrant,
-  errors: [...hostErrors, 'invalid_request', 'not_found', 'conflict'],
+  errors: ['conflict'],
 });
 
 export const listCredit = endpoint({
@@ -166,7 +164,6 @@ export const listCredit = endpoint({
   access: hostOnly,
   query: Type.Object({ workspace: Type.Optional(WorkspaceReference) }),
   result: listOf(CreditAccount),
-  errors: [...hostErrors, 'invalid_request', 'not_found'],
 });
 
 const checkOfBooks = {
@@ -176,7 +173,6 @@ const checkOfBooks = {
   tag: 'Credit',
   access: hostOnly,
   result: LedgerCheck,
-  errors: hostErrors,
 } as const;
 
 export const verifyLedger = endpoint({

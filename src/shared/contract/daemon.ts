@@ -102,7 +102,6 @@ export const getServiceStatus = endpoint({
   tag: 'Daemon',
   access: everyone,
   result: ServiceStatus,
-  errors: ['unauthenticated'],
 });
 
 export const getStatus = endpoint({
@@ -114,7 +113,6 @@ export const getStatus = endpoint({
   tag: 'Daemon',
   access: { login: 'owner', loginOnly: true },
   result: DaemonStatus,
-  errors: ['unauthenticated', 'signed_out', 'permission'],
 });
 
 /** Stops the daemon after calls in progress have finished. */
@@ -128,7 +126,6 @@ export const stopDaemon = endpoint({
   tag: 'Daemon',
   access: { login: 'owner', loginOnly: true },
   result: Type.Object({ stopping: Type.Literal(true), pid: Type.Integer() }),
-  errors: ['unauthenticated', 'signed_out', 'permission'],
 });
 
 /** Reports only that the process is running. */
@@ -141,7 +138,6 @@ export const health = endpoint({
   tag: 'Daemon',
   access: everyone,
   result: Type.Object({ status: Type.Literal('ok') }),
-  errors: ['unauthenticated'],
 });
 
 /** Reports whether calls can be served: storage is open, current and writable. */
@@ -155,7 +151,6 @@ export const ready = endpoint({
   tag: 'Daemon',
   access: everyone,
   result: Type.Object({ status: Type.Literal('ready') }),
-  errors: ['unauthenticated', 'unavailable'],
 });
 
 export const openApi = endpoint({
@@ -167,7 +162,6 @@ export const openApi = endpoint({
   tag: 'Daemon',
   access: everyone,
   result: AnyObject,
-  errors: ['unauthenticated'],
 });
 
 export type DefaultModel = Static<typeof DefaultModel>;

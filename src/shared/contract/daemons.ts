@@ -41,7 +41,6 @@ export const listDaemons = endpoint({
   tag: 'Daemon',
   access,
   result: Type.Object({ object: Type.Literal('list'), data: Type.Array(Daemon) }),
-  errors: ['unauthenticated', 'signed_out', 'permission'],
 });
 
 export const removeDaemon = endpoint({
@@ -55,7 +54,7 @@ export const removeDaemon = endpoint({
   access,
   params: Type.Object({ daemon: Type.String({ pattern: '^[0-9]{1,15}$', description: 'Its number.' }) }),
   result: deleted('daemon'),
-  errors: ['unauthenticated', 'signed_out', 'permission', 'not_found', 'conflict', 'invalid_request'],
+  errors: ['conflict'],
 });
 
 export type Daemon = Static<typeof Daemon>;

@@ -1,7 +1,7 @@
 import { type Static, Type } from 'typebox';
 import { decisionPaths } from '../constants/decision-paths.ts';
 import { endpoint } from './endpoint.ts';
-import { CallHeaders, idempotencyErrors, idempotencyHeaders, modelCallHeaders } from './model-call.ts';
+import { CallHeaders, idempotencyHeaders, modelCallHeaders } from './model-call.ts';
 import { AnyObject, Count, everyone, mapOf, nullable } from './vocabulary.ts';
 
 /*
@@ -329,21 +329,6 @@ const headers = Type.Object({
   ),
 });
 
-const errors = [
-  'invalid_request',
-  'invalid_json',
-  'too_many_questions',
-  'too_many_options',
-  'unauthenticated',
-  'limit_reached',
-  'model_not_found',
-  'limit_exceeded',
-  'rate_limited',
-  'agent_daily_limit',
-  'unavailable',
-  ...idempotencyErrors,
-] as const;
-
 const { 'x-service-model': servedModel } = modelCallHeaders;
 
 const shared = {
@@ -359,7 +344,7 @@ const shared = {
     'x-service-cost-usd': 'Always `0`: decisions are free.',
     ...idempotencyHeaders,
   },
-  errors,
+  errors: ['too_many_questions', 'too_many_options', 'model_not_found', 'agent_daily_limit'],
 } as const;
 
 export const createDecision = endpoint({

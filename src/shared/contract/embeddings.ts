@@ -2,7 +2,6 @@ import { type Static, Type } from 'typebox';
 import { endpoint } from './endpoint.ts';
 import {
   CallHeaders,
-  idempotencyErrors,
   idempotencyHeaders,
   ModelName,
   modelCallBodyLimit,
@@ -98,5 +97,5 @@ export const createEmbedding = endpoint({
   bodyLimit: modelCallBodyLimit,
   result: EmbeddingList,
   responseHeaders: { ...modelCallHeaders, ...idempotencyHeaders },
-  errors: [...modelCallErrors, ...idempotencyErrors],
+  errors: modelCallErrors,
 });

@@ -123,8 +123,8 @@ export interface Endpoint {
   readonly contentType?: string | readonly string[];
   /** Additional headers of a successful response: lowercase name → description. */
   readonly responseHeaders?: Readonly<Record<string, string>>;
-  /** The error codes of the endpoint itself; those of the server are added to all. */
-  readonly errors: readonly ErrorCode[];
+  /** Error codes that do not follow from the members above: `derivedCodes` has those. */
+  readonly errors?: readonly ErrorCode[];
 }
 
 /** Declares an endpoint with precise types, so that handler, client and command are checked against it. */

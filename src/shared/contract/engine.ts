@@ -45,7 +45,6 @@ const ofOwner = {
   tag: 'Engine',
   access: { login: 'owner', loginOnly: true },
 } as const;
-const common = ['unauthenticated', 'signed_out', 'permission'] as const;
 
 const letters = 'Small letters, digits, `.`, `_` and `-`.';
 const nameOf = (description: string) =>
@@ -58,7 +57,6 @@ export const listEngineModels = endpoint({
   path: '/v1/admin/engine/models',
   summary: 'List the models of the embedded engine.',
   result: Type.Object({ object: Type.Literal('list'), data: Type.Array(EngineModelView) }),
-  errors: common,
 });
 
 export const addEngineModel = endpoint({
@@ -85,7 +83,7 @@ export const addEngineModel = endpoint({
     ),
   }),
   result: EngineModelView,
-  errors: [...common, 'invalid_request', 'conflict', 'unavailable'],
+  errors: ['conflict'],
 });
 
 export const checkEngineModel = endpoint({
@@ -97,7 +95,6 @@ export const checkEngineModel = endpoint({
   description: 'Loads it, asks it a question, and compares the file with the one that was added.',
   params: Type.Object({ name: nameOf(letters) }),
   result: EngineModelCheck,
-  errors: [...common, 'invalid_request', 'not_found'],
 });
 
 export const removeEngineModel = endpoint({
@@ -109,5 +106,4 @@ export const removeEngineModel = endpoint({
   description: 'Its running requests fail. The file stays.',
   params: Type.Object({ name: nameOf(letters) }),
   result: deleted('engine_model'),
-  errors: [...common, 'invalid_request', 'not_found'],
 });

@@ -112,7 +112,6 @@ export const streamEvents = endpoint({
   }),
   result: EventView,
   stream: { event: EventView, done: false, always: true },
-  errors: ['unauthenticated', 'out_of_scope', 'invalid_request'],
 });
 
 export type EventView = Static<typeof EventView>;

@@ -55,7 +55,6 @@ export const setKeyDefaults = endpoint({
   params: keyPath,
   body: KeyDefaultsChange,
   result: KeyDefaults,
-  errors: ['unauthenticated', 'signed_out', 'permission', 'not_found', 'invalid_request'],
 });
 
 export type CacheMode = (typeof cacheModes)[number];

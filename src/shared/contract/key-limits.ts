@@ -96,7 +96,6 @@ export const getLimits = endpoint({
   access: { login: 'any', loginOnly: true },
   params: keyPath,
   result: Limits,
-  errors: ['unauthenticated', 'signed_out', 'permission', 'not_found', 'invalid_request'],
 });
 
 export const setLimits = endpoint({
@@ -111,7 +110,6 @@ export const setLimits = endpoint({
   params: keyPath,
   body: LimitsChange,
   result: Limits,
-  errors: ['unauthenticated', 'signed_out', 'permission', 'not_found', 'invalid_request'],
 });
 
 export type Limits = Static<typeof Limits>;

@@ -118,7 +118,6 @@ export const listKeys = endpoint({
   params: Type.Object({ workspace: WorkspaceReference }),
   query: Type.Object(pageQuery('key')),
   result: listOf(Key),
-  errors: ['unauthenticated', 'out_of_scope', 'permission', 'invalid_request'],
 });
 
 export const issueKey = endpoint({
@@ -153,7 +152,6 @@ export const issueKey = endpoint({
   }),
   bodyRequired: false,
   result: IssuedKey,
-  errors: ['unauthenticated', 'out_of_scope', 'permission', 'invalid_request'],
 });
 
 const RevokedKey = Type.Object({
@@ -179,7 +177,6 @@ export const revokeKey = endpoint({
     key: Type.String({ minLength: 1, maxLength: 64, description: 'The id of the key: `key_…`.' }),
   }),
   result: RevokedKey,
-  errors: ['unauthenticated', 'out_of_scope', 'not_found', 'invalid_request'],
 });
 
 export const showKey = endpoint({
@@ -192,7 +189,6 @@ export const showKey = endpoint({
   access: { apiKey: 'keys', login: 'member' },
   params: keyPath,
   result: KeyWithUse,
-  errors: ['unauthenticated', 'out_of_scope', 'not_found', 'invalid_request'],
 });
 
 export const getKey = endpoint({
@@ -204,7 +200,6 @@ export const getKey = endpoint({
   tag: 'Keys',
   access: { apiKey: 'any', login: 'any', agent: true },
   result: KeyView,
-  errors: ['unauthenticated'],
 });
 
 export type Key = Static<typeof Key>;

@@ -86,5 +86,4 @@ export const callMcp = endpoint({
   ownFaults: McpAnswer,
   result: McpAnswer,
   stream: { event: McpAnswer, done: false, always: false },
-  errors: ['unauthenticated', 'out_of_scope', 'permission', 'unavailable'],
 });

@@ -3,7 +3,6 @@ import { sseEvent } from '../http/sse.ts';
 import { endpoint } from './endpoint.ts';
 import {
   CallHeaders,
-  createCallErrors,
   idempotencyHeaders,
   ModelName,
   modelCallBodyLimit,
@@ -209,7 +208,7 @@ export const createMessage = endpoint({
   result: Message,
   stream: { event: MessageEvent, done: false, always: false, heartbeat: messagePing },
   responseHeaders: { ...modelCallHeaders, ...requestId, ...idempotencyHeaders },
-  errors: createCallErrors,
+  errors: modelCallErrors,
 });
 
 export const countMessageTokens = endpoint({

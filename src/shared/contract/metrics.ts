@@ -15,5 +15,5 @@ export const getMetrics = endpoint({
   access: everyone,
   contentType: 'text/plain; version=0.0.4; charset=utf-8',
   result: Type.String(),
-  errors: ['unauthenticated', 'out_of_scope', 'permission'],
+  errors: ['out_of_scope', 'permission'],
 });

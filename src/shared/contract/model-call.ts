@@ -17,25 +17,17 @@ export const ModelName = Type.String({
 
 /** Errors of model calls in any format. */
 export const modelCallErrors = [
-  'invalid_request',
-  'invalid_json',
   'unknown_call_id',
   'context_length_exceeded',
   'unsupported_value',
-  'unauthenticated',
   'insufficient_balance',
   'payment_required',
   'payment_refused',
-  'out_of_scope',
-  'limit_reached',
   'model_not_found',
-  'limit_exceeded',
   'rate_limited',
-  'server_error',
   'model_error',
   'upstream_failed',
   'no_route',
-  'unavailable',
 ] as const;
 
 /** Model calls may contain images and long agent histories. */
@@ -109,17 +101,11 @@ export const idempotencyHeaders = {
   'x-service-replay-of': 'The id of the original request.',
 } as const;
 
-/** Additional errors of a call with an Idempotency-Key. */
-export const idempotencyErrors = ['idempotency_conflict', 'conflict'] as const;
-
-/** Errors of create calls in any format, which support idempotency and threads. */
-export const createCallErrors = [...modelCallErrors, ...idempotencyErrors, 'not_found'] as const;
-
 /** Errors of a message on a socket. */
 export const socketErrors = [
   ...modelCallErrors,
+  'invalid_json',
   'previous_response_not_found',
-  'not_found',
   'conflict',
   'websocket_connection_limit_reached',
 ] as const;

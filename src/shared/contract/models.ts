@@ -157,7 +157,6 @@ export const listModels = endpoint({
     otherParameters,
   ),
   result: Type.Object({ object: Type.Literal('list'), data: Type.Array(ModelEntry) }),
-  errors: ['unauthenticated', 'invalid_request'],
 });
 
 export const getModel = endpoint({
@@ -176,7 +175,7 @@ export const getModel = endpoint({
     }),
   }),
   result: ModelEntry,
-  errors: ['unauthenticated', 'invalid_request', 'model_not_found'],
+  errors: ['model_not_found'],
 });
 
 /** The result of refreshing one provider's models. */
@@ -206,7 +205,6 @@ export const refreshModels = endpoint({
   tag: 'Models',
   access: { login: 'owner', loginOnly: true },
   result: Type.Object({ object: Type.Literal('list'), data: Type.Array(RefreshedProvider) }),
-  errors: ['unauthenticated', 'signed_out', 'permission'],
 });
 
 export type RefreshedProvider = Static<typeof RefreshedProvider>;

@@ -90,26 +90,37 @@ function header(name: keyof typeof commonHeaders) {
 
 const everyAnswer = { ...header('x-request-id'), ...header('x-service-version') };
 
-/** Every error code an endpoint can return: its own, and those of the server. */
+/** Every error code an endpoint can return, in the order of the list of failures. */
 export function answerableCodes(endpoint: Endpoint): ErrorCode[] {
-  const { access } = endpoint;
-  const codes = new Set<ErrorCode>(endpoint.errors);
-  const add = (condition: unknown, ...added: ErrorCode[]) => {
-    if (condition) for (const code of added) codes.add(code);
-  };
-  // An expired key is rejected even where none is required.
-  add(true, 'invalid_request', 'unauthenticated', 'limit_reached', 'host_not_allowed', 'origin_not_allowed');
-  // An unexpected body is rejected by its headers.
-  add(true, 'headers_too_large', 'limit_exceeded', 'unsupported_media_type', 'request_timeout');
-  add(true, 'server_error', 'unavailable');
-  // A login that names a workspace it does not belong to.
-  add(endpoint.params || access.login, 'not_found');
-  add(endpoint.method !== 'GET', 'invalid_json');
-  add(access.loginOnly, 'signed_out');
-  add(access.apiKey !== undefined && access.apiKey !== 'any', 'out_of_scope');
-  add(!access.anonymous, 'permission');
-  add(access.anonymous, 'rate_limited');
-  return [...codes];
+  const codes = new Set([...(endpoint.errors ?? []), ...derivedCodes(endpoint)]);
+  return (Object.keys(failures) as ErrorCode[]).filter((code) => codes.has(code));
+}
+
+/** The codes that follow from who may call an endpoint and with what. */
+export function derivedCodes({ access, method, params, headers }: Endpoint): ErrorCode[] {
+  const { properties = {} } = (headers ?? {}) as { properties?: object };
+  const onlyIf = (condition: unknown, ...codes: ErrorCode[]) => (condition ? codes : []);
+  return [
+    // An expired key is rejected even where none is required.
+    ...([
+      'invalid_request',
+      'unauthenticated',
+      'limit_reached',
+      'host_not_allowed',
+      'origin_not_allowed',
+    ] as const),
+    // An unexpected body is rejected by its headers.
+    ...(['headers_too_large', 'limit_exceeded', 'unsupported_media_type', 'request_timeout'] as const),
+    ...(['server_error', 'unavailable'] as const),
+    // A login that names a workspace it does not belong to.
+    ...onlyIf(params || access.login, 'not_found'),
+    ...onlyIf(method !== 'GET', 'invalid_json'),
+    ...onlyIf(access.loginOnly, 'signed_out'),
+    ...onlyIf(access.apiKey !== undefined && access.apiKey !== 'any', 'out_of_scope'),
+    ...onlyIf(!access.anonymous, 'permission'),
+    ...onlyIf(access.anonymous, 'rate_limited'),
+    ...onlyIf(Object.hasOwn(properties, 'Idempotency-Key'), 'idempotency_conflict', 'conflict'),
+  ];
 }
 
 function operation(endpoint: Endpoint, names: SchemaNames): Record<string, unknown> {

@@ -1,6 +1,6 @@
 import { type Static, Type } from 'typebox';
 import { endpoint } from './endpoint.ts';
-import { idempotencyErrors, idempotencyHeaders, OnceHeaders } from './model-call.ts';
+import { idempotencyHeaders, OnceHeaders } from './model-call.ts';
 import { dataOf, pageOf, pageQuery } from './site.ts';
 import { nullable, StrictObject, Timestamp } from './vocabulary.ts';
 import { msats, sats } from './wallet.ts';
@@ -63,7 +63,6 @@ export const Payment = Type.Object(
 );
 
 const access = { apiKey: 'billing', login: 'any', token: 'payments', agent: true } as const;
-const errors = ['unauthenticated', 'permission', 'out_of_scope'] as const;
 
 export const payInvoice = endpoint({
   id: 'payInvoice',
@@ -112,7 +111,6 @@ export const payInvoice = endpoint({
     ),
   }),
   result: dataOf(Type.Object({ payment: Payment })),
-  errors: [...errors, 'invalid_request', ...idempotencyErrors, 'unavailable'],
 });
 
 export const createInvoice = endpoint({
@@ -138,7 +136,7 @@ export const createInvoice = endpoint({
     ),
   }),
   result: dataOf(Type.Object({ invoice: WalletInvoice })),
-  errors: [...errors, 'invalid_request', ...idempotencyErrors, 'rate_limited', 'unavailable'],
+  errors: ['rate_limited'],
 });
 
 export const decodeInvoice = endpoint({
@@ -170,7 +168,6 @@ export const decodeInvoice = endpoint({
       ),
     }),
   ),
-  errors: [...errors, 'invalid_request'],
 });
 
 export const requestInvoice = endpoint({
@@ -209,7 +206,7 @@ export const requestInvoice = endpoint({
       thanks: nullable(Type.String({ description: 'What it says to those who have paid.' })),
     }),
   ),
-  errors: [...errors, 'invalid_request', 'upstream_failed'],
+  errors: ['upstream_failed'],
 });
 
 export const listPayments = endpoint({
@@ -222,7 +219,6 @@ export const listPayments = endpoint({
   access,
   query: Type.Object(pageQuery),
   result: pageOf(Payment),
-  errors: [...errors, 'invalid_request'],
 });
 
 export const listInvoices = endpoint({
@@ -235,7 +231,6 @@ export const listInvoices = endpoint({
   access,
   query: Type.Object(pageQuery),
   result: pageOf(WalletInvoice),
-  errors: [...errors, 'invalid_request'],
 });
 
 export const getInvoice = endpoint({
@@ -249,7 +244,6 @@ export const getInvoice = endpoint({
     invoiceId: Type.String({ minLength: 1, maxLength: 64, description: 'The id of an invoice: `inv_…`.' }),
   }),
   result: dataOf(Type.Object({ invoice: WalletInvoice })),
-  errors: [...errors, 'not_found'],
 });
 
 export const getPayment = endpoint({
@@ -263,7 +257,6 @@ export const getPayment = endpoint({
     paymentId: Type.String({ minLength: 1, maxLength: 64, description: 'The id of a payment: `pay_…`.' }),
   }),
   result: dataOf(Type.Object({ payment: Payment })),
-  errors: [...errors, 'not_found'],
 });
 
 export type Payment = Static<typeof Payment>;

@@ -1,6 +1,6 @@
 import { type Static, type TSchema, Type } from 'typebox';
 import { endpoint } from './endpoint.ts';
-import { idempotencyErrors, idempotencyHeaders, OnceHeaders } from './model-call.ts';
+import { idempotencyHeaders, OnceHeaders } from './model-call.ts';
 import { dataOf, pageOf, pageQuery, RowId } from './site.ts';
 import { mapOf, maybe, nullable, StrictObject, Timestamp } from './vocabulary.ts';
 import { msats } from './wallet.ts';
@@ -242,7 +242,6 @@ const changeable = {
 };
 
 const access = { apiKey: 'billing', login: 'any', token: 'payments' } as const;
-const errors = ['unauthenticated', 'permission', 'out_of_scope'] as const;
 const params = Type.Object({
   paywallId: Type.String({
     minLength: 1,
@@ -266,7 +265,6 @@ export const listPaywalls = endpoint({
     ...pageQuery,
   }),
   result: pageOf(Paywall),
-  errors: [...errors, 'invalid_request'],
 });
 
 export const createPaywall = endpoint({
@@ -292,7 +290,6 @@ export const createPaywall = endpoint({
     upstream: StrictObject({ url: upstreamUrl, ...upstreamMembers }),
   }),
   result: dataOf(Paywall),
-  errors: [...errors, 'invalid_request', ...idempotencyErrors, 'unavailable'],
 });
 
 export const exportPaywalls = endpoint({
@@ -317,7 +314,6 @@ export const exportPaywalls = endpoint({
       text: Type.String({ description: 'The configuration file.' }),
     }),
   ),
-  errors: [...errors, 'invalid_request', 'unavailable'],
 });
 
 export const getPaywall = endpoint({
@@ -329,7 +325,6 @@ export const getPaywall = endpoint({
   access,
   params,
   result: dataOf(Paywall),
-  errors: [...errors, 'not_found'],
 });
 
 export const updatePaywall = endpoint({
@@ -352,7 +347,7 @@ export const updatePaywall = endpoint({
     { additionalProperties: false, minProperties: 1 },
   ),
   result: dataOf(Paywall),
-  errors: [...errors, 'invalid_request', 'not_found', 'conflict'],
+  errors: ['conflict'],
 });
 
 export const deletePaywall = endpoint({
@@ -366,7 +361,7 @@ export const deletePaywall = endpoint({
   access,
   params,
   result: dataOf(Paywall),
-  errors: [...errors, 'invalid_request', 'not_found', 'conflict'],
+  errors: ['conflict'],
 });
 
 export type Paywall = Static<typeof Paywall>;

@@ -158,13 +158,11 @@ export const getNode = endpoint({
   tag: 'Peers',
   access: everyone,
   result: NodeCard,
-  errors: ['unauthenticated'],
 });
 
 const access = { login: 'admin', loginOnly: true } as const;
 const at = Type.Object({ workspace: WorkspaceReference });
 const one = Type.Object({ workspace: WorkspaceReference, peer: PeerName });
-const errors = ['unauthenticated', 'signed_out', 'permission', 'invalid_request'] as const;
 
 export const listPeers = endpoint({
   id: 'listPeers',
@@ -176,7 +174,6 @@ export const listPeers = endpoint({
   access,
   params: at,
   result: Type.Object({ object: Type.Literal('list'), data: Type.Array(Peer) }),
-  errors,
 });
 
 /** Adds or changes a peer. */
@@ -233,7 +230,6 @@ export const putPeer = endpoint({
     closed,
   ),
   result: Peer,
-  errors: [...errors, 'not_found', 'unavailable'],
 });
 
 export const deletePeer = endpoint({
@@ -246,7 +242,6 @@ export const deletePeer = endpoint({
   access,
   params: one,
   result: deleted('peer'),
-  errors: [...errors, 'not_found'],
 });
 
 export const checkPeer = endpoint({
@@ -259,7 +254,6 @@ export const checkPeer = endpoint({
   access,
   params: one,
   result: PeerCheck,
-  errors: [...errors, 'not_found', 'unavailable'],
 });
 
 export const listPeerAttempts = endpoint({
@@ -277,7 +271,6 @@ export const listPeerAttempts = endpoint({
     limit: Type.Optional(Type.Integer({ minimum: 1, maximum: 200, description: 'Default 50.' })),
   }),
   result: Type.Object({ object: Type.Literal('list'), data: Type.Array(PeerAttempt) }),
-  errors,
 });
 
 export type Peer = Static<typeof Peer>;

@@ -83,7 +83,6 @@ export const createLoginLink = endpoint({
   access: { login: 'any', loginOnly: true },
   body: StrictObject({ keep: KeepLogin }),
   result: LoginLink,
-  errors: ['unauthenticated', 'signed_out', 'invalid_request'],
 });
 
 const Code = Type.String({
@@ -108,7 +107,7 @@ export const previewSession = endpoint({
     user: User,
     is_only_user: Type.Boolean({ description: 'Whether the host has no other users.' }),
   }),
-  errors: ['unauthenticated', 'permission', 'invalid_request', 'rate_limited'],
+  errors: ['permission'],
 });
 
 export const createSession = endpoint({
@@ -136,7 +135,7 @@ export const createSession = endpoint({
     workspace: Workspace,
     secret: Type.String({ description: 'The login key; send it as `Authorization: Bearer …`.' }),
   }),
-  errors: ['unauthenticated', 'permission', 'invalid_request', 'rate_limited'],
+  errors: ['permission'],
 });
 
 export const getSession = endpoint({
@@ -148,7 +147,6 @@ export const getSession = endpoint({
   tag: 'Sessions',
   access: { login: 'any', loginOnly: true },
   result: Type.Object({ session: Session, user: User, workspace: Workspace }),
-  errors: ['unauthenticated', 'signed_out'],
 });
 
 export const listSessions = endpoint({
@@ -161,7 +159,6 @@ export const listSessions = endpoint({
   access: { login: 'any', loginOnly: true },
   query: Type.Object(pageQuery('key')),
   result: listOf(Session),
-  errors: ['unauthenticated', 'signed_out', 'invalid_request'],
 });
 
 export const signOut = endpoint({
@@ -173,7 +170,6 @@ export const signOut = endpoint({
   tag: 'Sessions',
   access: { login: 'any', loginOnly: true },
   result: deleted('session'),
-  errors: ['unauthenticated', 'signed_out'],
 });
 
 /** Ends another login of the same user, for example on a lost machine. */
@@ -189,7 +185,6 @@ export const deleteSession = endpoint({
     session: Type.String({ minLength: 1, maxLength: 64, description: 'The id of one of your logins.' }),
   }),
   result: deleted('session'),
-  errors: ['unauthenticated', 'signed_out', 'not_found', 'invalid_request'],
 });
 
 export const addUser = endpoint({
@@ -206,7 +201,7 @@ export const addUser = endpoint({
     name: Type.Optional(OneLine({ maxLength: 100, description: 'Default: the handle.' })),
   }),
   result: Type.Object({ user: User, workspace: Workspace, code: Type.String(), expires_at: Timestamp }),
-  errors: ['unauthenticated', 'signed_out', 'permission', 'invalid_request', 'conflict'],
+  errors: ['conflict'],
 });
 
 export const listUsers = endpoint({
@@ -219,7 +214,6 @@ export const listUsers = endpoint({
   access: { login: 'owner', loginOnly: true },
   query: Type.Object(pageQuery('usr')),
   result: listOf(User),
-  errors: ['unauthenticated', 'signed_out', 'permission', 'invalid_request'],
 });
 
 /** Creates a login code for a user, or for another machine of your own. */
@@ -233,7 +227,6 @@ export const createLoginCode = endpoint({
   access: { login: 'owner', loginOnly: true },
   params: Type.Object({ user: memberRef('The id or handle of a user; `me` is yourself.') }),
   result: LoginCode,
-  errors: ['unauthenticated', 'signed_out', 'permission', 'invalid_request', 'not_found'],
 });
 
 export type User = Static<typeof User>;

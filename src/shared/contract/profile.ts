@@ -18,7 +18,6 @@ export const Profile = Type.Object(members, { $id: 'Profile' });
 const ChatThread = Type.Object({ id: Type.String(), title: Type.String(), updatedAt: Timestamp });
 
 const access = { apiKey: 'workspace', login: 'any', token: 'profile' } as const;
-const errors = ['unauthenticated', 'permission', 'out_of_scope'] as const;
 const Email = Type.String({
   maxLength: 254,
   pattern: '^[^\\s@\\u0000-\\u001f\\u007f]+@[^\\s@\\u0000-\\u001f\\u007f]+$',
@@ -34,7 +33,6 @@ export const getProfile = endpoint({
   tag: 'Profile',
   access,
   result: dataOf(Profile),
-  errors,
 });
 
 export const updateProfile = endpoint({
@@ -61,7 +59,6 @@ export const updateProfile = endpoint({
     { additionalProperties: false, minProperties: 1 },
   ),
   result: dataOf(Profile),
-  errors: [...errors, 'invalid_request'],
 });
 
 export const deleteProfile = endpoint({
@@ -81,7 +78,6 @@ export const deleteProfile = endpoint({
     }),
   }),
   result: dataOf(Type.Object({ deleted: Type.Literal(true) })),
-  errors: [...errors, 'invalid_request'],
 });
 
 export const getMe = endpoint({
@@ -107,7 +103,6 @@ export const getMe = endpoint({
       chatThreads: Type.Array(ChatThread),
     }),
   ),
-  errors: [...errors, 'invalid_request'],
 });
 
 export type Profile = Static<typeof Profile>;

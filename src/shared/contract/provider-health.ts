@@ -76,7 +76,6 @@ export const getProvidersHealth = endpoint({
     has_more: Type.Literal(false),
     next: Type.Null(),
   }),
-  errors: ['unauthenticated', 'out_of_scope', 'invalid_request', 'unavailable'],
 });
 
 export type ProviderHealth = Static<typeof ProviderHealth>;

@@ -46,7 +46,6 @@ export const listProviderKeys = endpoint({
   access,
   params: at,
   result: listOf(ProviderKey),
-  errors: ['unauthenticated', 'out_of_scope', 'permission', 'invalid_request'],
 });
 
 /** Stores or replaces a workspace's key for a provider. */
@@ -67,7 +66,6 @@ export const putProviderKey = endpoint({
     }),
   }),
   result: ProviderKey,
-  errors: ['unauthenticated', 'out_of_scope', 'permission', 'not_found', 'invalid_request', 'unavailable'],
 });
 
 export const deleteProviderKey = endpoint({
@@ -79,7 +77,6 @@ export const deleteProviderKey = endpoint({
   access,
   params: one,
   result: deleted('provider_key'),
-  errors: ['unauthenticated', 'out_of_scope', 'permission', 'not_found', 'invalid_request'],
 });
 
 export const checkProviderKey = endpoint({
@@ -92,7 +89,6 @@ export const checkProviderKey = endpoint({
   access,
   params: one,
   result: ProviderKeyCheck,
-  errors: ['unauthenticated', 'out_of_scope', 'permission', 'not_found', 'invalid_request', 'unavailable'],
 });
 
 export type ProviderKey = Static<typeof ProviderKey>;

@@ -34,7 +34,6 @@ export const retryProvider = endpoint({
   access: owner,
   params: ProviderName,
   result: Type.Object({ provider: Type.String(), ended: Type.Array(EndedBench) }),
-  errors: ['unauthenticated', 'signed_out', 'permission', 'not_found'],
 });
 
 /** What came of asking a provider. */
@@ -61,7 +60,6 @@ export const checkProviders = endpoint({
   tag: 'Models',
   access: owner,
   result: Type.Object({ object: Type.Literal('list'), data: Type.Array(CheckedProvider) }),
-  errors: ['unauthenticated', 'signed_out', 'permission'],
 });
 
 const ProviderView = Type.Object(
@@ -122,7 +120,6 @@ export const getProvider = endpoint({
   access: owner,
   params: ProviderName,
   result: ProviderView,
-  errors: ['unauthenticated', 'signed_out', 'permission', 'not_found'],
 });
 
 export type ProviderView = Static<typeof ProviderView>;

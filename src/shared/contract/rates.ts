@@ -54,7 +54,6 @@ export const listRates = endpoint({
   tag: 'Models',
   access: everyone,
   result: RateCard,
-  errors: ['unauthenticated'],
 });
 
 export type Rate = Static<typeof Rate>;

@@ -17,7 +17,6 @@ export const getReference = endpoint({
     'content-security-policy': 'Allows the page to run its own script and to call this daemon, nothing else.',
   },
   result: Type.String(),
-  errors: ['unauthenticated'],
 });
 
 /** What a browser shows for the address of the daemon. */
@@ -36,7 +35,6 @@ export const getHome = endpoint({
       'Allows the page to use its own styles and scripts and to call this daemon, nothing else.',
   },
   result: Type.String(),
-  errors: ['unauthenticated'],
 });
 
 /** A file of the dashboard. */
@@ -51,7 +49,6 @@ export const getAsset = endpoint({
   params: Type.Object({ name: Type.String({ maxLength: 128, description: 'As the page names it.' }) }),
   contentType: '*/*',
   result: Type.String(),
-  errors: ['unauthenticated', 'invalid_request', 'not_found'],
 });
 
 /** Where the link of a login code leads: the code is in the part after `#`, which browsers do not send. */
@@ -69,5 +66,4 @@ export const getLoginPage = endpoint({
     'content-security-policy': 'Allows the page to run its own script and to call this daemon, nothing else.',
   },
   result: Type.String(),
-  errors: ['unauthenticated'],
 });

@@ -2,10 +2,10 @@ import { type Static, Type } from 'typebox';
 import { endpoint } from './endpoint.ts';
 import {
   CallHeaders,
-  createCallErrors,
   idempotencyHeaders,
   ModelName,
   modelCallBodyLimit,
+  modelCallErrors,
   modelCallHeaders,
 } from './model-call.ts';
 import { ResponseEvent } from './response-events.ts';
@@ -342,5 +342,5 @@ export const createResponse = endpoint({
   result: ResponseResource,
   stream: { event: ResponseEvent, done: true, always: false },
   responseHeaders: { ...modelCallHeaders, ...idempotencyHeaders },
-  errors: [...createCallErrors, 'previous_response_not_found'],
+  errors: [...modelCallErrors, 'previous_response_not_found'],
 });

@@ -40,7 +40,6 @@ export const Zone = Type.Object(
 );
 
 const write = { apiKey: 'workspace', login: 'any', token: 'shouts:write' } as const;
-const errors = ['unauthenticated', 'permission', 'out_of_scope'] as const;
 const zonePattern = { maxLength: 64, pattern: '^[A-Za-z0-9:_-]*$' };
 const inZone = Type.Optional(
   Type.String({
@@ -65,7 +64,6 @@ export const listShouts = endpoint({
     ),
   }),
   result: pageOf(Shout),
-  errors: ['invalid_request'],
 });
 
 export const postShout = endpoint({
@@ -86,7 +84,7 @@ export const postShout = endpoint({
     ),
   }),
   result: dataOf(Shout),
-  errors: [...errors, 'invalid_request', 'rate_limited'],
+  errors: ['rate_limited'],
 });
 
 export const listZones = endpoint({
@@ -101,7 +99,6 @@ export const listZones = endpoint({
     limit: pageLimit('Page size; default 20, at most 100.'),
   }),
   result: dataOf(Type.Array(Zone)),
-  errors: ['invalid_request'],
 });
 
 export const streamShouts = endpoint({
@@ -117,7 +114,6 @@ export const streamShouts = endpoint({
   headers: resumeHeaders,
   result: Shout,
   stream: { event: Shout, done: false, always: true },
-  errors: ['invalid_request', 'unavailable'],
 });
 
 export const getShout = endpoint({
@@ -130,7 +126,6 @@ export const getShout = endpoint({
   access: everyone,
   params: rowIn('The id of a shout.'),
   result: dataOf(Shout),
-  errors: ['not_found'],
 });
 
 export const deleteShout = endpoint({
@@ -143,7 +138,6 @@ export const deleteShout = endpoint({
   access: write,
   params: rowIn('The id of a shout.'),
   result: dataOf(Type.Object({ deleted: Type.Literal(true) })),
-  errors: [...errors, 'not_found'],
 });
 
 export type Shout = Static<typeof Shout>;

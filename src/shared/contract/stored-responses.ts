@@ -17,8 +17,6 @@ const byResponsesKey = {
   params: ResponseId,
 } as const;
 
-const readErrors = ['unauthenticated', 'out_of_scope', 'not_found'] as const;
-
 /** Returns a stored or background response, or the events of the latter. */
 export const getResponse = endpoint({
   id: 'getResponse',
@@ -49,7 +47,6 @@ export const getResponse = endpoint({
   ),
   result: ResponseResource,
   stream: { event: ResponseEvent, done: true, always: false },
-  errors: [...readErrors, 'invalid_request'],
 });
 
 export const deleteResponse = endpoint({
@@ -60,7 +57,6 @@ export const deleteResponse = endpoint({
   description: 'A background response in progress is cancelled first.',
   ...byResponsesKey,
   result: deleted('response'),
-  errors: readErrors,
 });
 
 export const cancelResponse = endpoint({
@@ -72,7 +68,6 @@ export const cancelResponse = endpoint({
     'Returns the response in its final state: `cancelled`, with the output generated and charged so far, or unchanged if it had already ended. Only responses created with `background` can be cancelled.',
   ...byResponsesKey,
   result: ResponseResource,
-  errors: [...readErrors, 'invalid_request'],
 });
 
 export const listInputItems = endpoint({
@@ -100,7 +95,6 @@ export const listInputItems = endpoint({
     last_id: nullable(Type.String()),
     has_more: Type.Boolean(),
   }),
-  errors: [...readErrors, 'invalid_request'],
 });
 
 /** A summary of a stored response. */
@@ -131,5 +125,4 @@ export const listResponses = endpoint({
   unauthorizedType: 'unauthorized',
   query: Type.Object(pageQuery('resp')),
   result: listOf(ListedResponse),
-  errors: ['unauthenticated', 'out_of_scope', 'invalid_request'],
 });

@@ -73,8 +73,6 @@ const ThreadId = Type.Object({
 const tag = 'Threads';
 const readers = { apiKey: ['threads:read', 'threads'], login: 'any', agent: true } as const;
 const writers = { apiKey: 'threads', login: 'any', agent: true } as const;
-const refusals = ['unauthenticated', 'out_of_scope', 'invalid_request'] as const;
-const ofOne = [...refusals, 'not_found'] as const;
 
 export const createThread = endpoint({
   id: 'createThread',
@@ -91,7 +89,7 @@ export const createThread = endpoint({
   access: writers,
   body: StrictObject({ title: Type.Optional(nullable(ThreadTitle)) }),
   result: OneThread,
-  errors: [...refusals, 'conflict'],
+  errors: ['conflict'],
 });
 
 export const listThreads = endpoint({
@@ -104,7 +102,6 @@ export const listThreads = endpoint({
   access: readers,
   query: Type.Object(pageQuery('th')),
   result: listOf(Thread),
-  errors: refusals,
 });
 
 export const getThread = endpoint({
@@ -117,7 +114,6 @@ export const getThread = endpoint({
   access: readers,
   params: ThreadId,
   result: OneThread,
-  errors: ofOne,
 });
 
 export const updateThread = endpoint({
@@ -131,7 +127,6 @@ export const updateThread = endpoint({
   body: StrictObject({ title: nullable(ThreadTitle) }),
   bodyRequired: true,
   result: OneThread,
-  errors: ofOne,
 });
 
 export const deleteThread = endpoint({
@@ -144,7 +139,6 @@ export const deleteThread = endpoint({
   access: writers,
   params: ThreadId,
   result: deleted('thread'),
-  errors: ofOne,
 });
 
 export const listThreadMessages = endpoint({
@@ -158,7 +152,6 @@ export const listThreadMessages = endpoint({
   params: ThreadId,
   query: Type.Object(pageQuery('msg')),
   result: listOf(ThreadMessage),
-  errors: ofOne,
 });
 
 export const followThread = endpoint({
@@ -188,7 +181,6 @@ export const followThread = endpoint({
   }),
   result: ThreadEvent,
   stream: { event: ThreadEvent, done: false, always: true },
-  errors: ofOne,
 });
 
 export const stopThread = endpoint({
@@ -201,7 +193,6 @@ export const stopThread = endpoint({
   access: writers,
   params: ThreadId,
   result: OneThread,
-  errors: ofOne,
 });
 
 export type Thread = Static<typeof Thread>;

@@ -23,7 +23,6 @@ export const AccessToken = Type.Object(
 );
 
 const access = { login: 'any', token: '*' } as const;
-const errors = ['unauthenticated', 'permission'] as const;
 const takesEffect = 'Takes effect immediately: its calls are rejected and its running streams end.';
 
 export const listTokens = endpoint({
@@ -35,7 +34,6 @@ export const listTokens = endpoint({
   tag: 'Tokens',
   access,
   result: dataOf(Type.Array(AccessToken)),
-  errors,
 });
 
 export const createToken = endpoint({
@@ -76,7 +74,6 @@ export const createToken = endpoint({
       expiresAt: nullable(Timestamp),
     }),
   ),
-  errors: [...errors, 'invalid_request'],
 });
 
 export const revokeCurrentToken = endpoint({
@@ -89,7 +86,6 @@ export const revokeCurrentToken = endpoint({
   // Any token may revoke itself.
   access: { login: 'any', token: 'any' },
   result: dataOf(Type.Object({ deleted: Type.Literal(true) })),
-  errors: [...errors, 'not_found'],
 });
 
 export const revokeToken = endpoint({
@@ -104,7 +100,6 @@ export const revokeToken = endpoint({
     tokenId: Type.String({ minLength: 1, maxLength: 64, description: 'The id of one of your tokens.' }),
   }),
   result: dataOf(Type.Object({ deleted: Type.Literal(true) })),
-  errors: [...errors, 'not_found'],
 });
 
 export const revokeTokens = endpoint({
@@ -116,7 +111,6 @@ export const revokeTokens = endpoint({
   tag: 'Tokens',
   access,
   result: dataOf(Type.Object({ deletedCount: Type.Integer({ minimum: 0 }) })),
-  errors,
 });
 
 export type AccessToken = Static<typeof AccessToken>;

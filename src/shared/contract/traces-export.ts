@@ -46,5 +46,5 @@ export const exportTraces = endpoint({
   }),
   result: Type.String(),
   contentType: Object.values(exportContentTypes),
-  errors: ['unauthenticated', 'out_of_scope', 'invalid_request', 'not_found', 'rate_limited', 'unavailable'],
+  errors: ['rate_limited'],
 });

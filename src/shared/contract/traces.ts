@@ -174,7 +174,6 @@ export const getTrace = endpoint({
   access: readers,
   params: finishedRequest,
   result: TraceView,
-  errors: ['unauthenticated', 'out_of_scope', 'not_found', 'invalid_request'],
 });
 
 export const cancelCall = endpoint({
@@ -198,7 +197,6 @@ export const cancelCall = endpoint({
     request_id: Type.String(),
     canceled: Type.Boolean({ description: 'Whether it was running; false for a call that was over.' }),
   }),
-  errors: ['unauthenticated', 'signed_out', 'permission', 'not_found', 'invalid_request'],
 });
 
 /** The filters of lists and counts of calls; all that are given have to match. */
@@ -297,7 +295,6 @@ export const listTraces = endpoint({
       }),
     ),
   }),
-  errors: ['unauthenticated', 'out_of_scope', 'invalid_request', 'unavailable'],
 });
 
 const Facet = (description: string) =>
@@ -345,7 +342,6 @@ export const getTraceFacets = endpoint({
   access: readers,
   query: Type.Object(traceFilters),
   result: TraceFacets,
-  errors: ['unauthenticated', 'out_of_scope', 'invalid_request', 'unavailable'],
 });
 
 export type TraceFacets = Static<typeof TraceFacets>;

@@ -117,7 +117,6 @@ export const getUsage = endpoint({
   access: { apiKey: 'usage:read', login: 'any', agent: true },
   params: finishedRequest,
   result: UsageView,
-  errors: ['unauthenticated', 'out_of_scope', 'not_found', 'invalid_request'],
 });
 
 export const listUsage = endpoint({
@@ -160,7 +159,6 @@ export const listUsage = endpoint({
       Type.String({ description: 'Send it as `after` for the next page; null on the last one.' }),
     ),
   }),
-  errors: ['unauthenticated', 'out_of_scope', 'not_found', 'invalid_request'],
 });
 
 const Bucket = Type.Optional(
@@ -233,7 +231,6 @@ export const getUsageSeries = endpoint({
       description: 'The dearest first, of errors the most frequent ones, and the others last.',
     }),
   }),
-  errors: ['unauthenticated', 'out_of_scope', 'not_found', 'invalid_request'],
 });
 
 const Percentile = nullable(Type.Number({ minimum: 0 }));
@@ -288,7 +285,6 @@ export const getUsageLatency = endpoint({
     bucket: nullable(Type.Enum(['hour', 'day', 'week', 'month'])),
     series: Type.Array(LatencySeries, { description: 'Those with the most calls first, at most 50.' }),
   }),
-  errors: ['unauthenticated', 'out_of_scope', 'invalid_request'],
 });
 
 const served = { tokens: Count, input: Count, output: Count, requests: Count };
@@ -314,7 +310,6 @@ export const tokensServed = endpoint({
   tag: 'Usage',
   access: everyone,
   result: Type.Object({ total: Type.Object(served), days: Type.Array(ServedDayView) }),
-  errors: ['unauthenticated', 'unavailable'],
 });
 
 export type UsageSeries = Static<typeof UsageSeries>;

@@ -29,7 +29,6 @@ export const VaultStatus = Type.Object(
 );
 
 const access = { login: 'owner', loginOnly: true } as const;
-const common = ['unauthenticated', 'signed_out', 'permission'] as const;
 
 export const getVault = endpoint({
   id: 'getVault',
@@ -40,7 +39,6 @@ export const getVault = endpoint({
   tag: 'Vault',
   access,
   result: VaultStatus,
-  errors: common,
 });
 
 export const unlockVault = endpoint({
@@ -71,7 +69,7 @@ export const unlockVault = endpoint({
   ),
   bodyRequired: false,
   result: VaultStatus,
-  errors: [...common, 'invalid_request', 'conflict', 'rate_limited', 'unavailable'],
+  errors: ['conflict', 'rate_limited'],
 });
 
 export const rotateVault = endpoint({
@@ -95,7 +93,7 @@ export const rotateVault = endpoint({
   }),
   bodyRequired: false,
   result: VaultStatus,
-  errors: [...common, 'invalid_request', 'conflict', 'unavailable'],
+  errors: ['conflict'],
 });
 
 export const exportVault = endpoint({
@@ -110,7 +108,7 @@ export const exportVault = endpoint({
     { key_id: Type.String(), master_key: Type.String({ description: '32 bytes in base64url.' }) },
     { $id: 'VaultExport' },
   ),
-  errors: [...common, 'conflict', 'unavailable'],
+  errors: ['conflict'],
 });
 
 export type VaultStatus = Static<typeof VaultStatus>;

@@ -31,7 +31,6 @@ export const WalletBackendStatus = Type.Object(
 );
 
 const access = { login: 'owner', loginOnly: true } as const;
-const common = ['unauthenticated', 'signed_out', 'permission'] as const;
 const params = Type.Object({
   backend: Type.Enum([...connectedBackends], { description: 'A back end that has a secret.' }),
 });
@@ -46,7 +45,6 @@ export const getWalletBackend = endpoint({
   tag: 'Wallet',
   access,
   result: WalletBackendStatus,
-  errors: common,
 });
 
 export const putWalletSecret = endpoint({
@@ -61,7 +59,6 @@ export const putWalletSecret = endpoint({
   params,
   body: StrictObject({ secret: Type.String({ minLength: 1, maxLength: 8192 }) }),
   result: Type.Object({ backend: Type.String(), sealed: Type.Literal(true) }, { $id: 'WalletSecret' }),
-  errors: [...common, 'invalid_request', 'unavailable'],
 });
 
 export const deleteWalletSecret = endpoint({
@@ -74,7 +71,6 @@ export const deleteWalletSecret = endpoint({
   access,
   params,
   result: deleted('wallet_secret'),
-  errors: common,
 });
 
 export const fundWallet = endpoint({
@@ -96,7 +92,7 @@ export const fundWallet = endpoint({
     },
     { $id: 'FundedWallet' },
   ),
-  errors: [...common, 'invalid_request', 'conflict', 'unavailable'],
+  errors: ['conflict'],
 });
 
 export const trustNode = endpoint({
@@ -112,7 +108,7 @@ export const trustNode = endpoint({
     node_id: Type.String({ pattern: '^0[23][0-9a-f]{64}$', description: 'The public key of the node.' }),
   }),
   result: WalletBackendStatus,
-  errors: [...common, 'invalid_request', 'conflict', 'unavailable'],
+  errors: ['conflict'],
 });
 
 const Unexplained = Type.Object({
@@ -190,7 +186,7 @@ export const reconcileWallets = endpoint({
   }),
   bodyRequired: false,
   result: WalletReconciliation,
-  errors: [...common, 'invalid_request', 'conflict', 'unavailable'],
+  errors: ['conflict'],
 });
 
 export const checkWalletBackend = endpoint({
@@ -227,7 +223,6 @@ export const checkWalletBackend = endpoint({
     },
     { $id: 'WalletBackendCheck' },
   ),
-  errors: [...common, 'invalid_request'],
 });
 
 export const resolvePayment = endpoint({
@@ -270,7 +265,7 @@ export const resolvePayment = endpoint({
     },
     { $id: 'ResolvedPayment' },
   ),
-  errors: [...common, 'not_found', 'invalid_request', 'conflict'],
+  errors: ['conflict'],
 });
 
 export type WalletReconciliation = Static<typeof WalletReconciliation>;

@@ -36,7 +36,6 @@ export const Wallet = Type.Object(
 );
 
 const access = { apiKey: 'billing', login: 'any', token: 'payments', agent: true } as const;
-const errors = ['unauthenticated', 'permission', 'out_of_scope'] as const;
 
 export const createWallet = endpoint({
   id: 'createWallet',
@@ -70,7 +69,7 @@ export const createWallet = endpoint({
       ),
     }),
   ),
-  errors: [...errors, 'invalid_request', 'conflict', 'unavailable'],
+  errors: ['conflict'],
 });
 
 export const showPhrase = endpoint({
@@ -91,7 +90,6 @@ export const showPhrase = endpoint({
       }),
     }),
   ),
-  errors: ['unauthenticated', 'signed_out', 'permission', 'not_found', 'unavailable'],
 });
 
 export const getBalance = endpoint({
@@ -114,7 +112,6 @@ export const getBalance = endpoint({
       backend: Type.String({ description: 'How it pays and is paid; `embedded`: within this host.' }),
     }),
   ),
-  errors: [...errors, 'not_found'],
 });
 
 export const faucetSatsMax = 100_000_000;
@@ -136,7 +133,7 @@ export const useFaucet = endpoint({
     }),
   }),
   result: dataOf(Type.Object({ wallet: Wallet })),
-  errors: ['unauthenticated', 'signed_out', 'permission', 'invalid_request', 'conflict'],
+  errors: ['conflict'],
 });
 
 export type Wallet = Static<typeof Wallet>;

@@ -38,7 +38,6 @@ export const WhisperThread = Type.Object(
 
 const read = { apiKey: 'workspace', login: 'any', token: 'whispers:read' } as const;
 const write = { apiKey: 'workspace', login: 'any', token: 'whispers:write' } as const;
-const errors = ['unauthenticated', 'permission', 'out_of_scope', 'not_found'] as const;
 const Peer = Type.String({
   minLength: 1,
   maxLength: 64,
@@ -59,7 +58,6 @@ export const listWhispers = endpoint({
   result: pageOf(Whisper, {
     with: nullable(Type.String({ description: 'The handle of the user that was requested.' })),
   }),
-  errors: [...errors, 'invalid_request'],
 });
 
 export const sendWhisper = endpoint({
@@ -80,7 +78,6 @@ export const sendWhisper = endpoint({
     { additionalProperties: false, ...exactlyOneOf('recipientId', 'recipientHandle') },
   ),
   result: dataOf(Whisper),
-  errors: [...errors, 'invalid_request'],
 });
 
 export const listWhisperThreads = endpoint({
@@ -93,7 +90,6 @@ export const listWhisperThreads = endpoint({
   access: read,
   query: Type.Object(rowPageQuery),
   result: pageOf(WhisperThread),
-  errors: [...errors, 'invalid_request'],
 });
 
 export const streamWhispers = endpoint({
@@ -108,7 +104,6 @@ export const streamWhispers = endpoint({
   headers: resumeHeaders,
   result: Whisper,
   stream: { event: Whisper, done: false, always: true },
-  errors: [...errors, 'invalid_request'],
 });
 
 export const getWhisper = endpoint({
@@ -121,7 +116,6 @@ export const getWhisper = endpoint({
   access: read,
   params: rowIn('The id of a whisper.'),
   result: dataOf(Whisper),
-  errors,
 });
 
 export const readWhisper = endpoint({
@@ -134,7 +128,6 @@ export const readWhisper = endpoint({
   access: write,
   params: rowIn('The id of a whisper.'),
   result: dataOf(Whisper),
-  errors,
 });
 
 export const readAllWhispers = endpoint({
@@ -147,7 +140,6 @@ export const readAllWhispers = endpoint({
   access: write,
   query: Type.Object({ with: Type.Optional(Peer) }),
   result: dataOf(Type.Object({ readCount: Type.Integer({ minimum: 0 }) })),
-  errors: [...errors, 'invalid_request'],
 });
 
 export type Whisper = Static<typeof Whisper>;

@@ -74,8 +74,6 @@ const Slug = Type.String({
 });
 
 const anyLogin = { login: 'any', loginOnly: true } as const satisfies Access;
-const refusals = ['unauthenticated', 'signed_out', 'invalid_request'] as const;
-const inWorkspace = [...refusals, 'not_found'] as const;
 const params = Type.Object({ workspace: WorkspaceReference });
 
 export const createWorkspace = endpoint({
@@ -91,7 +89,7 @@ export const createWorkspace = endpoint({
     slug: Type.Optional(Slug),
   }),
   result: Workspace,
-  errors: [...refusals, 'conflict'],
+  errors: ['conflict'],
 });
 
 export const listWorkspaces = endpoint({
@@ -103,7 +101,6 @@ export const listWorkspaces = endpoint({
   access: anyLogin,
   query: Type.Object(pageQuery('ws')),
   result: listOf(Workspace),
-  errors: refusals,
 });
 
 export const getWorkspace = endpoint({
@@ -115,7 +112,6 @@ export const getWorkspace = endpoint({
   access: { login: 'member', loginOnly: true },
   params,
   result: Workspace,
-  errors: inWorkspace,
 });
 
 export const updateWorkspace = endpoint({
@@ -138,7 +134,7 @@ export const updateWorkspace = endpoint({
     ),
   }),
   result: Workspace,
-  errors: [...inWorkspace, 'permission', 'conflict'],
+  errors: ['conflict'],
 });
 
 export const listMembers = endpoint({
@@ -151,7 +147,6 @@ export const listMembers = endpoint({
   params,
   query: Type.Object(pageQuery('usr')),
   result: listOf(Member),
-  errors: inWorkspace,
 });
 
 const memberParams = Type.Object({
@@ -171,7 +166,7 @@ export const updateMember = endpoint({
   params: memberParams,
   body: StrictObject({ role: MemberRole }),
   result: Member,
-  errors: [...inWorkspace, 'permission', 'conflict'],
+  errors: ['conflict'],
 });
 
 /** Removes a member; with `me`, leaves the workspace. */
@@ -186,7 +181,7 @@ export const removeMember = endpoint({
   access: { login: 'member', loginOnly: true },
   params: memberParams,
   result: deleted('member'),
-  errors: [...inWorkspace, 'permission', 'conflict'],
+  errors: ['conflict'],
 });
 
 export const createInvitation = endpoint({
@@ -205,7 +200,6 @@ export const createInvitation = endpoint({
   }),
   bodyRequired: false,
   result: Type.Object({ invitation: Invitation, code: Type.String() }),
-  errors: [...inWorkspace, 'permission'],
 });
 
 export const listInvitations = endpoint({
@@ -219,7 +213,6 @@ export const listInvitations = endpoint({
   params,
   query: Type.Object(pageQuery('invite')),
   result: listOf(Invitation),
-  errors: [...inWorkspace, 'permission'],
 });
 
 export const revokeInvitation = endpoint({
@@ -238,7 +231,6 @@ export const revokeInvitation = endpoint({
     }),
   }),
   result: deleted('invitation'),
-  errors: [...inWorkspace, 'permission'],
 });
 
 export const acceptInvitation = endpoint({
@@ -257,7 +249,7 @@ export const acceptInvitation = endpoint({
     }),
   }),
   result: Workspace,
-  errors: [...inWorkspace, 'conflict'],
+  errors: ['conflict'],
 });
 
 export type Workspace = Static<typeof Workspace>;

@@ -3,7 +3,8 @@ import { Validator } from '@seriousme/openapi-schema-validator';
 import { Type } from 'typebox';
 import { describe, expect, test } from 'vitest';
 import { type Endpoint, endpoint } from '../../../src/shared/contract/endpoint.ts';
-import { openApiDocument } from '../../../src/shared/contract/openapi.ts';
+import { derivedCodes, openApiDocument } from '../../../src/shared/contract/openapi.ts';
+import { endpoints } from '../../support/endpoints.ts';
 
 const Pet = Type.Object({ id: Type.String(), name: Type.String() }, { $id: 'Pet' });
 const Tree = Type.Cyclic({ Tree: Type.Object({ pet: Pet, children: Type.Array(Type.Ref('Tree')) }) }, 'Tree');
@@ -83,8 +84,7 @@ const metrics = endpoint({
 
 // biome-ignore lint/suspicious/noExplicitAny: the document is looked into by path.
 type Json = any;
-const describeAll = (endpoints: readonly Endpoint[]): Json =>
-  openApiDocument(endpoints, { version: '1.0.0-beta' });
+const describeAll = (all: readonly Endpoint[]): Json => openApiDocument(all, { version: '1.0.0-beta' });
 const document = describeAll([listPets, makePet, getTree, siteCreate, events, metrics]);
 
 describe('the description of the API', () => {
@@ -190,4 +190,9 @@ describe('an operation', () => {
 test('two different schemas cannot share a name', () => {
   const other = { ...listPets, id: 'other', path: '/v1/other', result: Type.String({ $id: 'Pet' }) };
   expect(() => describeAll([listPets, other])).toThrow('two different schemas are named Pet');
+});
+
+test.each(endpoints)('$id lists only errors that do not follow from the rest of its contract', (each) => {
+  const derived = derivedCodes(each);
+  expect(each.errors?.filter((code) => derived.includes(code)) ?? []).toEqual([]);
 });
