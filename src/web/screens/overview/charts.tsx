@@ -1,6 +1,9 @@
 import { useMemo } from 'preact/hooks';
 import type { Result } from '../../../shared/contract/endpoint.ts';
-import type { getUsageLatency, getUsageSeries } from '../../../shared/contract/usage.ts';
+import type {
+  getUsageLatency as usageLatency,
+  getUsageSeries as usageSeries,
+} from '../../../shared/contract/usage.ts';
 import { duration } from '../../../view/durations.ts';
 import { briefCount, sum } from '../../../view/numbers.ts';
 import { callsHref } from '../../data/calls-link.ts';
@@ -13,7 +16,7 @@ import { bucketsFor, type ChartData, stackedSeries, type Tone } from '../../part
 import { Choice } from '../../parts/choice.tsx';
 import { Panel } from '../../parts/panel.tsx';
 
-type Series = Result<typeof getUsageSeries>;
+type Series = Result<typeof usageSeries>;
 
 function hasCalls(data: Series | undefined): boolean {
   return data?.series.some(({ requests }) => requests.some((count) => count > 0)) ?? false;
@@ -105,7 +108,7 @@ export function LatencyPanel({ period, timeZone }: PeriodProps) {
 }
 
 function latencyChart(
-  data: Result<typeof getUsageLatency>,
+  data: Result<typeof usageLatency>,
   measure: keyof typeof latencies,
   timeZone: string,
 ): ChartData {

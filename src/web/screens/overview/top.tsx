@@ -1,5 +1,5 @@
 import type { Result } from '../../../shared/contract/endpoint.ts';
-import type { getUsageSeries } from '../../../shared/contract/usage.ts';
+import type { getUsageSeries as usageSeries } from '../../../shared/contract/usage.ts';
 import { briefDollars, sumOfUsd } from '../../../view/money.ts';
 import { count, sum } from '../../../view/numbers.ts';
 import { callsHref } from '../../data/calls-link.ts';
@@ -10,7 +10,7 @@ import { type Query, useQuery } from '../../data/query.ts';
 import { Panel } from '../../parts/panel.tsx';
 import { Ranked, type RankedRow } from '../../parts/ranked.tsx';
 
-type Series = Result<typeof getUsageSeries>;
+type Series = Result<typeof usageSeries>;
 
 const rowsMax = 7;
 
