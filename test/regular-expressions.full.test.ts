@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
-import { ConfigFile } from '../src/daemon/config/schema.ts';
+import { ConfigFile } from '../src/daemon/config/settings/table.ts';
 import { Recording } from '../src/daemon/upstream/recordings/recording.ts';
 import { ScriptFile } from '../src/daemon/upstream/simulator/script/script-file.ts';
 import { endpoints } from './support/endpoints.ts';

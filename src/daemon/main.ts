@@ -165,7 +165,16 @@ async function runUntilStopped(config: Config, resources: Resources): Promise<vo
     telemetry.watch(server.running);
     const { found } = await listen(server, daemon, config, resources);
     const { address, providers } = daemon;
-    environment.stdout.write(await welcome({ ...address, config, isFresh, hasDefaultKey, providers, found }));
+    environment.stdout.write(
+      await welcome({
+        ...address,
+        config: { ...config, ...config.live },
+        isFresh,
+        hasDefaultKey,
+        providers,
+        found,
+      }),
+    );
     const background = startBackgroundWork(config, app, resources);
     const endServing = environment.whileServing?.();
     await requests.first;

@@ -30,7 +30,7 @@ export const configTools: ConfigTools = {
 
   async warnings(location) {
     const found = (await unknownModelsOf(location)).filter(({ mayBeListed }) => !mayBeListed);
-    const removed = (await configAt(location))?.removedSettings ?? [];
+    const removed = (await configAt(location))?.live.removedSettings ?? [];
     return [...removed, ...found.map(({ mayBeListed: _, ...warning }) => warning)];
   },
 };
@@ -56,13 +56,13 @@ async function unknownModelsOf(location: ConfigLocation, text?: string): Promise
   const world = worldOfProcess(() => Promise.reject(new Error('nothing is sent')));
   const makeId = idMaker(world.now, world.randomBytes);
   const providers = (await configuredProviders(config, { world, makeId })).map((one) => one.description);
-  const catalog = new Catalog({ world, providers, aliases: config.aliases, fallbacks: config.fallbacks });
+  const catalog = new Catalog({ world, providers, ...config.live });
   const unlisted = [
     ...providers.filter(({ models }) => models === '*').map(({ name }) => name),
     ...(config.findsLocalServers ? localServerNames : []),
   ];
   const mayBeListed = (model: string) =>
     model.includes('/') ? unlisted.some((name) => model.startsWith(`${name}/`)) : unlisted.length > 0;
-  const warnings = await unknownModels(catalog, config);
+  const warnings = await unknownModels(catalog, config.live);
   return warnings.map((warning) => ({ ...warning, mayBeListed: mayBeListed(warning.model) }));
 }

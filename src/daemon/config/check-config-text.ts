@@ -6,7 +6,8 @@ import { readYaml } from '../yaml/read-yaml.ts';
 import { type SchemaFault, schemaFaults } from '../yaml/schema-faults.ts';
 import { databaseFaults } from './database.ts';
 import { headerFaults } from './headers.ts';
-import { ConfigFile, memberPathPattern } from './schema.ts';
+import { memberPathPattern } from './settings/calls.ts';
+import { ConfigFile } from './settings/table.ts';
 
 /** Names of providers that have no entry in the file: an answer could not show which provider it came from. */
 const takenNames = ['simulator', 'sim', localModelsProvider];

@@ -1,16 +1,17 @@
-import { dirname, resolve } from 'node:path';
 import type { ConfigFault } from '../../shared/daemon-module.ts';
 import { databaseUrlProblem, databaseUrlVariable, hasPassword } from '../../shared/storage/database-url.ts';
 import type { SchemaFault } from '../yaml/schema-faults.ts';
-import type { ConfigFile } from './schema.ts';
+import type { Environment, Values } from './settings/setting.ts';
+import type { storageSettings } from './settings/storage.ts';
+import type { ConfigFile } from './settings/table.ts';
 
 /** A PostgreSQL database, by its address or by the file with it. `setting` is where that was found. */
 export type DatabaseConfig = { setting: string } & ({ url: string } | { urlFile: string });
 
 /** The database of the environment, or else of the file; undefined for SQLite. */
 export function databaseOf(
-  { storage: { url, url_file } = {} }: ConfigFile,
-  { env, configFile }: { env: Record<string, string | undefined>; configFile: string },
+  { storage: { url, url_file: urlFile } }: Values<typeof storageSettings>,
+  env: Environment,
   faults: ConfigFault[],
 ): DatabaseConfig | undefined {
   const given = env[databaseUrlVariable]?.trim();
@@ -19,8 +20,7 @@ export function databaseOf(
     if (problem !== undefined) faults.push({ place: databaseUrlVariable, message: `This ${problem}.` });
     return { setting: databaseUrlVariable, url: given };
   }
-  if (url_file !== undefined)
-    return { setting: 'storage.url_file', urlFile: resolve(dirname(configFile), url_file) };
+  if (urlFile !== undefined) return { setting: 'storage.url_file', urlFile };
   return url === undefined ? undefined : { setting: 'storage.url', url };
 }
 

@@ -5,8 +5,8 @@ import { isHarmlessHeader } from '../../shared/masking/mask-headers.ts';
 import { maskText, maskUrl, removedText } from '../../shared/masking/mask-text.ts';
 import { withoutPassword } from '../../shared/storage/database-url.ts';
 import { readYaml } from '../yaml/read-yaml.ts';
-import type { ConfigFlags } from './config.ts';
-import { type Setting, settingFlags, settings } from './settings.ts';
+import type { ConfigFlags } from './settings/setting.ts';
+import { settings } from './settings/table.ts';
 
 /** A setting with its value and source, and whether it can change at run time. */
 export interface ExplainedSetting extends Explained {
@@ -32,9 +32,9 @@ export function haveSameValue(one: ExplainedSetting, other: ExplainedSetting | u
 /** Every setting with its value; headers, and credentials in addresses, are masked. */
 export function explainSettings({ flags, env, text, path }: Sources): ExplainedSetting[] {
   const read = readYaml(text, path);
-  const inFile = (setting: Setting) => {
+  const inFile = (name: string) => {
     if ('faults' in read) return undefined;
-    const keys = setting.name.split('.');
+    const keys = name.split('.');
     const value = keys.reduce<unknown>(
       (at, key) => (at as Record<string, unknown> | null)?.[key],
       read.value,
@@ -44,27 +44,31 @@ export function explainSettings({ flags, env, text, path }: Sources): ExplainedS
     return { value, place: fault ? `${path}:${fault.line}:${fault.column}` : path };
   };
   return settings.map((setting) => {
-    const { name, usual, isLive } = setting;
+    const { name, flag, default: usual = null, live = true } = setting;
     const of = (value: unknown, source: ExplainedSetting['source'], place: string | null) => {
       const explained: ExplainedSetting = {
         name,
         value: name === 'storage.url' && value !== null ? withoutPassword(String(value)) : masked(value),
         source,
         place,
-        isLive,
+        isLive: live,
       };
       writtenValues.set(explained, value);
       return explained;
     };
-    const { flag } = setting;
-    const flagged = flag && flags[settingFlags[flag]];
-    if (flag && flagged !== undefined) return of(flagged, 'flag', flag);
+    const flagged = flag && flags[flag];
+    if (flag && flagged !== undefined) return of(flagged, 'flag', optionOf(flag));
     const variable = setting.env?.find((one) => env[one]?.trim());
     if (variable) return of(typed(env[variable] ?? '', usual), 'environment', variable);
-    const written = inFile(setting);
+    const written = inFile(name);
     if (written) return of(written.value, 'file', written.place);
     return of(usual, 'default', null);
   });
+}
+
+/** `--log-level` for `logLevel`. */
+function optionOf(flag: string): string {
+  return `--${flag.replace(/[A-Z]/g, (letter) => `-${letter.toLowerCase()}`)}`;
 }
 
 function typed(text: string, usual: unknown): unknown {

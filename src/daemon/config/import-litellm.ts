@@ -4,7 +4,7 @@ import { isObject, type JsonObject, ownValue } from '../../shared/json/json-obje
 import { isKnownProvider, type KnownProvider, providerFacts } from '../../shared/known-providers.ts';
 import { trimEnd } from '../../shared/text/trim-text.ts';
 import { readYaml } from '../yaml/read-yaml.ts';
-import type { ConfigFile } from './schema.ts';
+import type { ConfigFile } from './settings/table.ts';
 
 type Upstream = NonNullable<ConfigFile['upstreams']>[number];
 

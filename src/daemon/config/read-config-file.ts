@@ -1,6 +1,5 @@
 import { FileUnreadable, readNamedFile } from '../runtime/read-named-file.ts';
 import type { CheckedConfig } from './check-config-text.ts';
-import { withHomePaths } from './home-paths.ts';
 
 const bytesMax = 1024 ** 2;
 
@@ -12,7 +11,7 @@ export async function readConfigText(path: string): Promise<string> {
 /** Reads the config file, if it exists, or the `given` text in its place. The parser is loaded only then: most daemons start without a file. */
 export async function readConfigFile(
   path: string,
-  { required, given, home }: { required: boolean; given?: string | undefined; home: string },
+  { required, given }: { required: boolean; given?: string | undefined },
 ): Promise<CheckedConfig & { text: string }> {
   let text: string;
   try {
@@ -23,6 +22,5 @@ export async function readConfigFile(
     return { file: {}, faults: [{ place: path, message: error.sentence }], removed: [], text: '' };
   }
   const { checkConfigText } = await import('./check-config-text.ts');
-  const checked = checkConfigText(text, path);
-  return { ...checked, file: withHomePaths(checked.file, home), text };
+  return { ...checkConfigText(text, path), text };
 }

@@ -1,4 +1,4 @@
-import { ConfigFile } from './schema.ts';
+import { ConfigFile } from './settings/table.ts';
 
 /** The JSON Schema of config.yaml, for editors. */
 export function schemaDocument(): Record<string, unknown> {

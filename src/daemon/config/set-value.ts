@@ -6,7 +6,7 @@ import { nearestTo } from '../../shared/text/edit-distance.ts';
 import { FileUnreadable } from '../runtime/read-named-file.ts';
 import { checkConfigText } from './check-config-text.ts';
 import { readConfigText } from './read-config-file.ts';
-import { settings } from './settings.ts';
+import { settings } from './settings/table.ts';
 
 /** The result of a change: the faults that the file would have, or none. */
 export type SetOutcome = { faults: ConfigFault[] } | { isChanged: boolean };

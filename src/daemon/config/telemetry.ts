@@ -1,7 +1,8 @@
 import type { ConfigFault } from '../../shared/daemon-module.ts';
 import { decodePercent } from '../../shared/text/decode-percent.ts';
 import { trimEnd } from '../../shared/text/trim-text.ts';
-import type { ConfigFile } from './schema.ts';
+import type { Environment } from './settings/setting.ts';
+import type { ConfigFile } from './settings/table.ts';
 
 /** The OTLP endpoint for spans, over HTTP. */
 export interface OtlpConfig {
@@ -13,8 +14,6 @@ export interface OtlpConfig {
   /** How long spans are batched. */
   delayMs: number;
 }
-
-type Environment = Record<string, string | undefined>;
 
 const tracesPath = '/v1/traces';
 const delayMsDefault = 2_000;

@@ -1,8 +1,9 @@
 import { homedir } from 'node:os';
 import type { ConfigurationView, ConfigWarning, ReloadReport } from '../../shared/contract/configuration.ts';
 import { ApiError } from '../../shared/errors.ts';
-import { type Config, type ConfigFlags, ConfigInvalid, loadConfig } from '../config/config.ts';
+import { type Config, ConfigInvalid, loadConfig } from '../config/config.ts';
 import type { ExplainedSetting } from '../config/explain.ts';
+import type { ConfigFlags } from '../config/settings/setting.ts';
 import type { PinoLog } from './create-log.ts';
 
 export interface ReloaderDeps {

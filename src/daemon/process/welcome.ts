@@ -1,11 +1,11 @@
 import { shownProxy } from '../../shared/proxies.ts';
-import type { Config } from '../config/config.ts';
+import type { Config, ReloadableSettings } from '../config/config.ts';
 import type { ProviderDescription } from '../features/catalog/index.ts';
 
 interface WelcomeFacts {
   url: string;
   config: Pick<
-    Config,
+    Config & ReloadableSettings,
     'dataFolder' | 'host' | 'allowedHosts' | 'publicUrls' | 'socketFile' | 'typed' | 'proxies'
   >;
   /** Whether this is the first start. */

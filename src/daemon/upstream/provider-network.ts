@@ -2,12 +2,8 @@ import { bypassOf } from '../../shared/http/no-proxy.ts';
 import type { Proxies } from '../../shared/proxies.ts';
 import type { Log } from '../base/log.ts';
 import type { World } from '../base/world.ts';
-import {
-  type Config,
-  ConfigInvalid,
-  type ConfiguredUpstream,
-  type ProviderAccount,
-} from '../config/config.ts';
+import { type Config, ConfigInvalid } from '../config/config.ts';
+import type { ConfiguredUpstream, ProviderAccount } from '../config/settings/calls.ts';
 import { publicLookup } from '../reverse-proxy/address-guard.ts';
 import { createNetwork, type Network, type NetworkSettings } from './network.ts';
 

@@ -3,15 +3,15 @@ import { pricesFromDecimals } from '../../shared/money/exact-price.ts';
 import type { Prices } from '../../shared/money/money.ts';
 import { trimEnd } from '../../shared/text/trim-text.ts';
 import type { World } from '../base/world.ts';
-import {
-  type Config,
-  ConfigInvalid,
-  type ConfiguredUpstream,
-  type ProviderAccount,
-} from '../config/config.ts';
+import { type Config, ConfigInvalid } from '../config/config.ts';
 import type { ConfiguredHeaders } from '../config/headers.ts';
 import { noteHostSecrets } from '../config/host-secrets.ts';
-import { type ConfiguredPrices, isOnePrice } from '../config/schema.ts';
+import {
+  type ConfiguredPrices,
+  type ConfiguredUpstream,
+  isOnePrice,
+  type ProviderAccount,
+} from '../config/settings/calls.ts';
 import type { ListedModel, ProviderDescription } from '../features/catalog/index.ts';
 import type { AskNative } from '../features/decisions/index.ts';
 import type { Wire } from '../features/upstreams/neutral.ts';

@@ -3,7 +3,7 @@ import { chmod, mkdir, readFile, stat, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { beforeEach, describe, expect, test } from 'vitest';
 import { environmentText, plistText, unitText } from '../../../src/cli/commands/service/service-files.ts';
-import { settings } from '../../../src/daemon/config/settings.ts';
+import { settings } from '../../../src/daemon/config/settings/table.ts';
 import { providerFacts } from '../../../src/shared/known-providers.ts';
 import { runCli, temporaryHome } from '../../support/run-cli.ts';
 

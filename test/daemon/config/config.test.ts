@@ -2,8 +2,9 @@ import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { type ConfigFlags, loadConfig } from '../../../src/daemon/config/config.ts';
+import { loadConfig } from '../../../src/daemon/config/config.ts';
 import { explainSettings } from '../../../src/daemon/config/explain.ts';
+import type { ConfigFlags } from '../../../src/daemon/config/settings/setting.ts';
 import { foldersOf } from '../../../src/shared/folders.ts';
 
 let folder: string;
@@ -40,9 +41,11 @@ simulate: ~/script.yaml
   expect(config).toMatchObject({
     database: { urlFile: '/home/ada/storage-url' },
     vault: { masterKeyFile: '/home/ada/key', passphraseFile: '/home/ada/passphrase' },
-    lightning: {
-      certificateFile: '/home/ada/.lnd/tls.cert',
-      secretFile: '/home/ada/.lnd/admin.macaroon',
+    live: {
+      lightning: {
+        certificateFile: '/home/ada/.lnd/tls.cert',
+        secretFile: '/home/ada/.lnd/admin.macaroon',
+      },
     },
     socketFile: { path: '/home/ada/gateway.sock' },
     simulatorScript: '/home/ada/script.yaml',

@@ -1,8 +1,7 @@
 import { readFile } from 'node:fs/promises';
 import { expect, test } from 'vitest';
 import { checkConfigText } from '../../../src/daemon/config/check-config-text.ts';
-import { defaults } from '../../../src/daemon/config/defaults.ts';
-import { ConfigFile } from '../../../src/daemon/config/schema.ts';
+import { ConfigFile, settings } from '../../../src/daemon/config/settings/table.ts';
 import { isKnownProvider } from '../../../src/shared/known-providers.ts';
 
 const guide = await readFile('docs/configuration.md', 'utf8');
@@ -31,7 +30,10 @@ test('the guide lists every setting', () => {
 });
 
 /** Scalar settings; for lists, maps and settings without a default, the guide has an example. */
-const usual = Object.entries(defaults).filter(([, value]) => typeof value !== 'object');
+const usual = settings.flatMap(({ name, default: value }): [string, unknown][] => {
+  const isScalar = value !== undefined && typeof value !== 'object';
+  return isScalar && !name.startsWith('providers.') ? [[name, value]] : [];
+});
 
 test.each(usual)('the guide says that %s defaults to %s', (name, value) => {
   const { file } = checkConfigText(yamlOf(guide)[0] ?? '', 'config.yaml');

@@ -4,9 +4,7 @@ import { join } from 'node:path';
 import { Ajv2020 } from 'ajv/dist/2020.js';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import { parse } from 'yaml';
-import { defaults } from '../../../src/daemon/config/defaults.ts';
 import { setValue } from '../../../src/daemon/config/set-value.ts';
-import { knownSettings, settings } from '../../../src/daemon/config/settings.ts';
 import { configTools } from '../../../src/daemon/config/tools.ts';
 
 let home: string;
@@ -192,17 +190,4 @@ test('the schema accepts what the guide shows and rejects what the daemon reject
   const guide = await readFile('docs/configuration.md', 'utf8');
   expect(check(parse(/```yaml\n([\s\S]*?)```/.exec(guide)?.[1] ?? ''))).toBe(true);
   expect(check({ listen: { prot: 1 } })).toBe(false);
-});
-
-describe('settings.ts and defaults.ts', () => {
-  const names = settings.map(({ name }) => name);
-
-  test.each(names.filter((name) => !name.startsWith('providers.')))(
-    'state the source of %s and whether it needs a restart',
-    (name) => expect(Object.keys(knownSettings)).toContain(name),
-  );
-
-  test.each([...Object.keys(knownSettings), ...Object.keys(defaults)])('name %s as the schema does', (name) =>
-    expect(names).toContain(name),
-  );
 });

@@ -84,7 +84,7 @@ describe('the problem is reported', () => {
   const fault = { place: '', message: 'It is a folder.' };
 
   test('of the configuration, which stays as it is', async () => {
-    expect(await readConfigFile(folder, { required: false, home: '' })).toMatchObject({
+    expect(await readConfigFile(folder, { required: false })).toMatchObject({
       faults: [{ ...fault, place: folder }],
     });
     expect(await setValue(folder, { name: 'log.level', value: 'debug' })).toEqual({
@@ -103,7 +103,7 @@ describe('the problem is reported', () => {
   test('of a configuration that is something else', async () => {
     writeFileSync(path, '');
     truncateSync(path, 100 * 1024 ** 2);
-    const { faults } = await readConfigFile(path, { required: false, home: '' });
+    const { faults } = await readConfigFile(path, { required: false });
     expect(faults).toEqual([{ place: path, message: 'It is larger than 1 MiB.' }]);
   });
 

@@ -25,7 +25,7 @@ export interface RatesDeps {
 
 /** The rate of play money: a satoshi is a tenth of a cent. */
 const playRate = 100_000 * 1_000_000_000;
-/** What a bitcoin has cost since 2017, and more than it can cost while sums stay exact; `config/schema.ts` has the same bounds. */
+/** What a bitcoin has cost since 2017, and more than it can cost while sums stay exact; `config/settings/payments.ts` has the same bounds. */
 const rateMin = 1_000 * 1_000_000_000;
 const rateMax = 9_000_000 * 1_000_000_000;
 /** By which factor the rate may change within an hour; after a longer time, by this factor for each hour. */

@@ -5,8 +5,8 @@ import { messageOf } from '../../../shared/faults/message-of.ts';
 import { backendFacts, type ConnectedBackend } from '../../../shared/payments/wallet-backends.ts';
 import type { Proxies } from '../../../shared/proxies.ts';
 import type { World } from '../../base/world.ts';
-import type { LightningConfig } from '../../config/config.ts';
-import { defaults } from '../../config/defaults.ts';
+import type { ReloadableSettings } from '../../config/config.ts';
+import { paymentSettings } from '../../config/settings/payments.ts';
 import { BackendFailure, type LightningBackend } from '../../features/lightning/backend.ts';
 import type { Vault } from '../../features/vault/index.ts';
 import type { BackendTerms } from '../../features/wallet/index.ts';
@@ -15,6 +15,8 @@ import type { Network } from '../network.ts';
 import { createProxiedNetwork } from '../provider-network.ts';
 import type { LightningAdapter } from './adapter.ts';
 import { lightningAdapters } from './registry.ts';
+
+type LightningConfig = ReloadableSettings['lightning'];
 
 interface LightningDeps {
   /** A reload replaces `lightning`. */
@@ -65,7 +67,7 @@ export function createLightning(deps: LightningDeps): Lightning {
         secretFile: undefined,
         url: terms.url ?? kept?.url,
         certificateFile: terms.certificateFile ?? kept?.certificateFile,
-        network: terms.network ?? kept?.network ?? defaults['wallet.network'],
+        network: terms.network ?? kept?.network ?? paymentSettings.wallet.network.default,
       };
       const { backend, close } = connect(name, config, deps);
       return { ...backend, close };

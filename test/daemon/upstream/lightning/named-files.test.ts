@@ -2,7 +2,7 @@ import { mkdtemp, rm, unlink, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { expect, onTestFinished, test } from 'vitest';
-import type { LightningConfig } from '../../../../src/daemon/config/config.ts';
+import type { ReloadableSettings } from '../../../../src/daemon/config/config.ts';
 import { createLightning } from '../../../../src/daemon/upstream/lightning/configured-backend.ts';
 import { fakeWorld } from '../../../support/fake-world.ts';
 import { lndMacaroon, startFakeLnd } from '../../../support/lightning/fake-lnd.ts';
@@ -17,7 +17,12 @@ async function start() {
   const files = { certificateFile: join(folder, 'tls.cert'), secretFile: join(folder, 'gateway.macaroon') };
   const lightning = createLightning({
     settings: {
-      lightning: { backend: 'lnd', network: 'regtest', url: node.url, ...files } as LightningConfig,
+      lightning: {
+        backend: 'lnd',
+        network: 'regtest',
+        url: node.url,
+        ...files,
+      } as ReloadableSettings['lightning'],
     },
     embedded: {} as never,
     vault: { version: async () => 0, open: async () => Buffer.alloc(0) },

@@ -1,0 +1,211 @@
+import { type Static, Type } from 'typebox';
+import { type KnownProvider, knownProviders, providerFacts } from '../../../shared/known-providers.ts';
+import { trimEnd } from '../../../shared/text/trim-text.ts';
+import { type ConfiguredHeaders, headersOf, WrittenHeaders } from '../headers.ts';
+import { flag, integer, text, url, variable } from './schemas.ts';
+import { type Environment, type FileOf, setting, type Values } from './setting.ts';
+
+const milliseconds = integer(1, 3_600_000, 'milliseconds');
+const millisecondsOfDay = integer(1, 86_400_000, 'milliseconds');
+
+const price = Type.String({
+  pattern: '^(\\d{1,3}|[0-3]\\d{3})(\\.\\d{1,9})?$',
+  description: 'text: dollars like "0.59", below 4000',
+});
+
+const ConfiguredPrices = Type.Object(
+  {
+    input: price,
+    output: price,
+    cached_input: Type.Optional(price),
+    cache_write: Type.Optional(price),
+  },
+  { additionalProperties: false, description: 'a map of input and output' },
+);
+
+/** Names with dots. */
+export const memberPathPattern = '^(?!__)[A-Za-z_]\\w*(\\.(?!__)[A-Za-z_]\\w*)*$';
+
+const memberPath = Type.String({
+  pattern: memberPathPattern,
+  maxLength: 200,
+  description: 'the name of a member, or names with dots, such as tools.function.strict',
+});
+
+const UpstreamConfig = Type.Object(
+  {
+    name: Type.String({
+      pattern: '^[a-z0-9][a-z0-9_-]{0,39}$',
+      description: 'text of lowercase letters, digits, _ and -, at most 40',
+    }),
+    base_url: url,
+    key_env: Type.Optional(variable),
+    headers: Type.Optional(WrittenHeaders),
+    /** `"*"` forwards any name. */
+    models: Type.Array(text, { minItems: 1, description: 'a list of names, or ["*"]' }),
+    wire: Type.Optional(
+      Type.Enum(['chat', 'responses', 'messages'], { description: 'chat, responses or messages' }),
+    ),
+    /** One price for all models, or one per model. */
+    prices: Type.Optional(Type.Union([ConfiguredPrices, Type.Record(Type.String(), ConfiguredPrices)])),
+    /** Members of requests that are left out, and others that are sent under another name. */
+    drop: Type.Optional(Type.Array(memberPath, { description: 'a list of members, such as stream_options' })),
+    rename: Type.Optional(
+      Type.Record(Type.String(), memberPath, { description: 'a map of members to their new names' }),
+    ),
+  },
+  { additionalProperties: false, description: 'a map with a name, a base_url and models' },
+);
+
+/** A model; models in the order in which to try them; or models with the weights by which calls are distributed. */
+const AliasConfig = Type.Union([
+  text,
+  Type.Array(text, { minItems: 1, description: 'a list of models' }),
+  Type.Record(
+    Type.String(),
+    Type.Number({ minimum: 0.001, maximum: 1000, description: 'a weight from 0.001 to 1000' }),
+    { minProperties: 1, description: 'a map of models to weights' },
+  ),
+]);
+
+export type ConfiguredPrices = Static<typeof ConfiguredPrices>;
+type UpstreamConfig = Static<typeof UpstreamConfig>;
+
+const settingsOfProvider = (name: KnownProvider) => ({
+  key_env: setting(variable, { default: providerFacts[name].keyVariables[0] as string }),
+  base_url: setting(url),
+  headers: setting(WrittenHeaders),
+});
+
+export const providerSettings = {
+  providers: Object.fromEntries(knownProviders.map((name) => [name, settingsOfProvider(name)])) as Record<
+    KnownProvider,
+    ReturnType<typeof settingsOfProvider>
+  >,
+};
+
+export const routeSettings = {
+  upstreams: setting(Type.Array(UpstreamConfig, { description: 'a list of upstreams' }), { default: [] }),
+  local_servers: setting(flag, { default: true, live: false }),
+  shed_load: setting(flag, { default: true, live: false }),
+  default_model: setting(
+    Type.String({ minLength: 1, maxLength: 200, description: 'a model id such as openai/gpt-5' }),
+  ),
+  aliases: setting(Type.Record(Type.String(), AliasConfig, { description: 'a map of names' }), {
+    default: {},
+  }),
+  fallbacks: setting(
+    Type.Record(Type.String(), Type.Array(text, { minItems: 1, description: 'a list of models' }), {
+      description: 'a map of models to lists of models',
+    }),
+    { default: {} },
+  ),
+  fallback_on: setting(
+    Type.Array(Type.Enum(['context_length', 'content_filter', 'empty']), {
+      description: 'a list of context_length, content_filter and empty',
+    }),
+    { default: [] },
+  ),
+  timeouts: {
+    connect_ms: setting(milliseconds, { default: 5_000, live: false }),
+    headers_ms: setting(milliseconds, { default: 600_000 }),
+    first_event_ms: setting(milliseconds, { default: 300_000 }),
+    // Proxies cut connections that are silent for a minute, some for half of one.
+    silent_start_ms: setting(integer(0, 3_600_000, 'milliseconds'), { default: 30_000 }),
+    idle_ms: setting(milliseconds, { default: 120_000 }),
+    // Models may think for ten minutes, during which their providers send only signs of life.
+    output_ms: setting(millisecondsOfDay, { default: 900_000 }),
+    total_ms: setting(millisecondsOfDay, { default: 3_600_000 }),
+    closing_ms: setting(milliseconds, { default: 5_000 }),
+  },
+};
+
+export interface ProviderAccount {
+  name: KnownProvider;
+  baseUrl: string | undefined;
+  /** The operator's key; undefined without one. */
+  key: string | undefined;
+  /** The variable to set to provide one. */
+  keyName: string;
+  headers: ConfiguredHeaders;
+}
+
+export interface ConfiguredUpstream extends Omit<UpstreamConfig, 'headers'> {
+  key: string | undefined;
+  headers: ConfiguredHeaders;
+}
+
+type RouteValues = Values<typeof routeSettings>;
+
+export function callConfig(
+  { upstreams, local_servers, shed_load, timeouts }: RouteValues,
+  { env, file }: CallSources,
+) {
+  const replaced = new Set(upstreams.map(({ name }) => name));
+  return {
+    /** The known providers; an upstream of the same name takes the place of one. */
+    providers: knownProviders
+      .filter((name) => !replaced.has(name))
+      .map((name) => accountOf(name, file.providers?.[name], env)),
+    upstreams: upstreams.map(
+      (upstream): ConfiguredUpstream => ({
+        ...upstream,
+        headers: headersOf(upstream.headers, env),
+        key: upstream.key_env === undefined ? undefined : env[upstream.key_env]?.trim() || undefined,
+      }),
+    ),
+    findsLocalServers: local_servers,
+    /** Whether new work is rejected under overload. */
+    shedsLoad: shed_load,
+    timeouts: {
+      connectMs: timeouts.connect_ms,
+      headersMs: timeouts.headers_ms,
+      firstEventMs: timeouts.first_event_ms,
+      idleMs: timeouts.idle_ms,
+      outputMs: timeouts.output_ms,
+      totalMs: timeouts.total_ms,
+      closingMs: timeouts.closing_ms,
+    },
+  };
+}
+
+export function routeConfig({ default_model, aliases, fallbacks, fallback_on, timeouts }: RouteValues) {
+  return {
+    /** The model of calls that name none. */
+    defaultModel: default_model,
+    /** Other names for models, or for groups of them. */
+    aliases,
+    /** Models to try after another one, by the name of that one. */
+    fallbacks,
+    /** For what the next route of a call is tried, besides failures of providers. */
+    fallbackOn: fallback_on,
+    /** How long a provider may be silent before a stream starts without its answer; 0: as long as it likes. */
+    silentStartMs: timeouts.silent_start_ms,
+  };
+}
+
+interface CallSources {
+  env: Environment;
+  file: FileOf<typeof providerSettings>;
+}
+
+function accountOf(
+  name: KnownProvider,
+  written: NonNullable<CallSources['file']['providers']>[KnownProvider],
+  env: Environment,
+): ProviderAccount {
+  const names = written?.key_env === undefined ? providerFacts[name].keyVariables : [written.key_env];
+  const found = names.find((candidate) => env[candidate]?.trim());
+  return {
+    name,
+    baseUrl: written?.base_url && trimEnd(written.base_url, '/'),
+    key: found === undefined ? undefined : env[found]?.trim(),
+    keyName: found ?? (names[0] as string),
+    headers: headersOf(written?.headers, env),
+  };
+}
+
+/** Whether an upstream's prices apply to all of its models. */
+export function isOnePrice(prices: NonNullable<UpstreamConfig['prices']>): prices is ConfiguredPrices {
+  return typeof prices.input === 'string';
+}
