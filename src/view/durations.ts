@@ -27,23 +27,24 @@ type Part = [count: number, unit: string];
 const inUnits = (first: Part, second: Part) =>
   [first, ...(second[0] === 0 ? [] : [second])].map((part) => part.join(' ')).join(' ');
 
-const units: [string, number][] = [
-  ['year', 365 * 86_400],
-  ['month', 30 * 86_400],
-  ['day', 86_400],
-  ['hour', 3600],
-  ['minute', 60],
+/** One, several, seconds. Hours and minutes are short, as columns of lists are. */
+const units: [one: string, several: string, seconds: number][] = [
+  ['year', 'years', 365 * 86_400],
+  ['month', 'months', 30 * 86_400],
+  ['day', 'days', 86_400],
+  ['h', 'h', 3600],
+  ['min', 'min', 60],
 ];
 
-/** How long ago a time is, `3 minutes ago`, or how far ahead, `in 2 hours`; `now` in milliseconds since 1970. */
+/** How long ago a time is, `3 min ago`, or how far ahead, `in 2 h`; `now` in milliseconds since 1970. */
 export function ago(at: string | number | null | undefined, now: number): string {
   if (at === null || at === undefined || at === '') return 'never';
   const seconds = Math.round((now - new Date(at).getTime()) / 1000);
   if (Number.isNaN(seconds)) return String(at);
-  for (const [unit, length] of units) {
+  for (const [one, several, length] of units) {
     const count = Math.floor(Math.abs(seconds) / length);
     if (count < 1) continue;
-    const words = `${count} ${unit}${count === 1 ? '' : 's'}`;
+    const words = `${count} ${count === 1 ? one : several}`;
     return seconds < 0 ? `in ${words}` : `${words} ago`;
   }
   return seconds < 0 ? 'in a moment' : 'just now';

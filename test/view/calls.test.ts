@@ -36,7 +36,7 @@ const texts = (row: CallRow, of = textOf) =>
 describe('the fields of a call', () => {
   test('are brief in lists, and exact where there is room', () => {
     expect(texts(rowOfTrace(trace))).toMatchObject({
-      completed_at: '2 minutes ago',
+      completed_at: '2 min ago',
       status: 'completed',
       key: 'my-app',
       tags: 'team=a,stage=b',
