@@ -44,7 +44,7 @@ const withVerbs: Record<string, string[]> = {
   'gateway logs': ['daemon logs'],
   'gateway doctor': ['config check', 'config validate'],
   'gateway keys issue, then gateway keys revoke': ['keys rotate'],
-  'gateway tail': ['calls tail', 'traces tail'],
+  'gateway tail': ['calls tail'],
   'gateway provider-keys set': ['providers add'],
   'gateway providers health': ['providers list', 'providers ls'],
   'gateway capture set': ['capture on', 'capture off'],

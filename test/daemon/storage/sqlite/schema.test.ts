@@ -19,7 +19,7 @@ const { getTableConfig, SQLiteTable: Table } =
 
 const engine = new URL('../../../../src/daemon/storage/sqlite/', import.meta.url);
 const schemas: object[] = await Promise.all(
-  globSync('*/{,*-}tables.ts', { cwd: engine }).map((path) => import(new URL(path, engine).href)),
+  globSync('**/{,*-}tables.ts', { cwd: engine }).map((path) => import(new URL(path, engine).href)),
 );
 
 interface Column {
