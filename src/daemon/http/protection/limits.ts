@@ -72,7 +72,7 @@ export const httpLimits: HttpLimits = {
   keepAliveTimeoutMs: 5_000,
   requestsPerConnectionMax: 1_000,
   connectionsMax: undefined,
-  lingerMs: 1_000,
+  lingerMs: 3_000,
   lingerTotalMs: 10_000,
   heartbeatMs: 15_000,
   stalledReaderMs: 60_000,
