@@ -40,6 +40,12 @@ test('an invalid argument is named by what it should be', async () => {
   expect(stderr).toMatch(/^error: invalid provider 'nosuch'\. Allowed choices are openai, /);
 });
 
+test('fields after a space are named as such where they were read as an argument', async () => {
+  const { code, stderr } = await runCli(['chats', 'runs', 'th_1', '--json', 'id,status']);
+  expect(code).toBe(exitCodes.usage);
+  expect(stderr).toMatch(/^error: too many arguments .*\nFields follow an equals sign: --json=id,name\n/);
+});
+
 describe('help', () => {
   test.each([[['--help']], [['help']]])('of %j lists every command on stdout', async (args) => {
     const { code, stdout, stderr } = await runCli(args);

@@ -4,12 +4,11 @@ import { createContext } from '../../src/cli/context.ts';
 import { buildCommand } from '../../src/cli/manifest/build-program.ts';
 import { commandIndex } from '../../src/cli/manifest/command-index.ts';
 import { locate } from '../../src/cli/manifest/locate.ts';
+import { commandsOf } from '../support/shell-lines.ts';
 
 const names = [
   'README.md',
-  ...(await readdir('docs'))
-    .filter((it) => it.endsWith('.md') && it !== 'commands.md')
-    .map((it) => `docs/${it}`),
+  ...(await readdir('docs')).filter((it) => it.endsWith('.md')).map((it) => `docs/${it}`),
 ];
 
 const silent = { write: () => true, isTty: false };
@@ -37,31 +36,6 @@ const context = createContext({
   interrupted: () => new AbortController().signal,
   serve: () => Promise.reject(new Error('no daemon is started')),
 });
-
-/** The words of each command of a shell line; a command substitution is a separate line, and one word of the outer one. */
-function commandsOf(line: string): string[][] {
-  const inner: string[][] = [];
-  const flat = line.replace(/ \d?[<>].*$/, '').replace(/\$\(([^()]*)\)/g, (_whole, within: string) => {
-    inner.push(...commandsOf(within));
-    return 'SUBSTITUTED';
-  });
-  const commands: string[][] = [[]];
-  for (const [, quoted, double, bare, end] of flat.matchAll(
-    /'([^']*)'|"([^"]*)"|([^\s'"|&;#]+)|(\|\||&&|[|;&]|#.*$)/g,
-  )) {
-    if (end !== undefined) commands.push([]);
-    else commands.at(-1)?.push(quoted ?? double ?? bare ?? '');
-    if (end?.startsWith('#')) break;
-  }
-  return [...inner, ...commands.map(ofGateway).filter((words) => words.length > 1)];
-}
-
-/** From `gateway` on, where that is what runs. */
-function ofGateway(words: string[]): string[] {
-  const at = words.lastIndexOf('gateway');
-  const isRun = words[at - 1] === '--' || words.slice(0, at).every((word) => /^(npx$|[A-Z_]+=)/.test(word));
-  return at >= 0 && isRun ? words.slice(at) : [];
-}
 
 const shellOf = (text: string) =>
   [...text.matchAll(/^( *)```(\w*)\n([\s\S]*?)^\1```/gm)]

@@ -6,7 +6,7 @@ import { manifest } from '../../src/cli/manifest/manifest.ts';
 import { endpoints } from './endpoints.ts';
 
 /** Enough to build a command without running it. */
-const context = {
+export const idleContext = {
   env: {},
   io: { stdout: { write: () => true }, stderr: { write: () => true }, columns: () => 80 },
 } as unknown as Context;
@@ -51,7 +51,7 @@ export async function commandSamplesSource(): Promise<string> {
       // The example of a command that also reads what it changes is one of the change.
       const changes = all.filter(({ method }) => method !== 'GET');
       const ids = changes.length > 0 ? changes : all;
-      const example = ids.length === 0 ? '' : exampleOf(await buildCommand(command, context));
+      const example = ids.length === 0 ? '' : exampleOf(await buildCommand(command, idleContext));
       if (example === '') continue;
       if (!example.includes(name))
         throw new Error(`the example of ${name} is of another command: ${example}`);
@@ -73,7 +73,7 @@ const quoted = (text: string) =>
   text.includes("'") && !text.includes('"') ? `"${text}"` : `'${text.replaceAll("'", "\\'")}'`;
 
 async function described(words: string[], verb: CommandEntry, heading: string) {
-  const command = await buildCommand(verb, context);
+  const command = await buildCommand(verb, idleContext);
   const isCommon = ({ helpGroupHeading }: Option) => helpGroupHeading !== undefined;
   const rows = (options: readonly Option[]) =>
     options.filter(({ hidden }) => !hidden).map((it) => row(it.flags, meaningOf(it)));
@@ -93,7 +93,8 @@ async function described(words: string[], verb: CommandEntry, heading: string) {
   return { text: `${text}\n`, shared: command.options.some(isCommon) ? shared : '' };
 }
 
-function exampleOf(command: CommandUnknownOpts): string {
+/** The example of a help text; empty without one. */
+export function exampleOf(command: CommandUnknownOpts): string {
   return /Example:\n {2}\$ (.*)/.exec(helpOf(command))?.[1] ?? '';
 }
 

@@ -59,7 +59,7 @@ export const listAutopilotRunsCommand = (context: Context) =>
   new Command('runs')
     .argument(...autopilotArgument)
     .option('--limit <count>', 'maximum number to list, newest first', wholeNumber({ min: 1, max: 200 }), 100)
-    .addHelpText('after', example('gateway autopilots runs night-watch --json id,status,chatId'))
+    .addHelpText('after', example('gateway autopilots runs night-watch --json=id,status,chatId'))
     .action(async (given, { limit }) => {
       const autopilot = await resolveAutopilot(context, given);
       const { data } = await context

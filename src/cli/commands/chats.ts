@@ -29,7 +29,7 @@ export const listRunsCommand = (context: Context) =>
   new Command('runs')
     .argument('<chat>', 'the id (th_…) or title of a chat')
     .option('--limit <count>', 'maximum number to list, newest first', wholeNumber({ min: 1, max: 500 }), 100)
-    .addHelpText('after', example('gateway chats runs th_01jd… --json id,status,model'))
+    .addHelpText('after', example('gateway chats runs th_01jd… --json=id,status,model'))
     .action(async (given, { limit }) => {
       const conversationId = await resolveThread(context, given);
       const { data } = await context

@@ -65,7 +65,7 @@ export const addPeerCommand = (context: Context) =>
 export const listPeersCommand = (context: Context) =>
   new Command('list')
     .option(...ofWorkspace)
-    .addHelpText('after', example('gateway peer list --json name,status,reason'))
+    .addHelpText('after', example('gateway peer list --json=name,status,reason'))
     .action(async ({ workspace }) => {
       const params = { workspace: await resolveWorkspace(context, workspace) };
       const { data } = await context.client().call(listPeers, { params });

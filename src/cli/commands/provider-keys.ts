@@ -29,7 +29,7 @@ export const setProviderKeyCommand = (context: Context) =>
 export const listProviderKeysCommand = (context: Context) =>
   new Command('list')
     .option('--workspace <workspace>', 'the workspace that owns the keys', 'me')
-    .addHelpText('after', example('gateway provider-keys list --json provider,fingerprint'))
+    .addHelpText('after', example('gateway provider-keys list --json=provider,fingerprint'))
     .action(async ({ workspace }) => {
       const params = { workspace: await resolveWorkspace(context, workspace) };
       const { data } = await context.client().call(listProviderKeys, { params });

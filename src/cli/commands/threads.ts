@@ -25,7 +25,7 @@ import { follow } from './follow.ts';
 export const listThreadsCommand = (context: Context) =>
   new Command('list')
     .option('--limit <count>', 'maximum number to list, newest first', wholeNumber({ min: 1 }), 20)
-    .addHelpText('after', example('gateway threads list --json id,title'))
+    .addHelpText('after', example('gateway threads list --json=id,title'))
     .action(async ({ limit }) => {
       const rows = await collectPages(limit, (page) => context.client().call(listThreads, { query: page }));
       await context.out.table(rows, threadColumns(context.now()), { empty: 'No threads.' });

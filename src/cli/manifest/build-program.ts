@@ -139,13 +139,18 @@ function withoutValues(text: string): string {
     .replace(/^(error: unknown option '--?[\w-]+)=.*?'(\n|$)/s, "$1'$2");
 }
 
-/** Suggests the options of which another tool has another name, and `--name` for a name without it. */
+/** Suggests the options of which another tool has another name, how fields are given, and `--name` for a name without it. */
 function withSuggestion(text: string, command: CommandUnknownOpts): string {
   return text
     .replace(/^(error: unknown option '(--?[\w-]+)')(\n\(Did you mean .*\))?/, (whole, error, option) => {
       const meant = optionsUnderOtherName(option, command);
       return meant.length === 0 ? whole : `${error}\n${didYouMean(meant)}`;
     })
+    .replace(/^error: too many arguments .*\./, (error) =>
+      (command.opts() as CommonFlags).json === ''
+        ? `${error}\nFields follow an equals sign: --json=id,name`
+        : error,
+    )
     .replace(/^error: too many arguments .* Expected 0 arguments but got 1\./, (error) => {
       const isNamed = command.options.some(({ long }) => long === '--name');
       return isNamed ? `${error}\n${didYouMean(['--name'])}` : error;

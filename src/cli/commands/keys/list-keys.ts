@@ -18,7 +18,7 @@ export const listKeysCommand = (context: Context) =>
     .option('--workspace <workspace>', 'the workspace that owns the keys', 'me')
     .option('--limit <count>', 'maximum number to list, newest first', wholeNumber({ min: 1 }), 1000)
     .addOption(csvOption())
-    .addHelpText('after', example('gateway keys list --json id,name,last_used_at'))
+    .addHelpText('after', example('gateway keys list --json=id,name,last_used_at'))
     .action((options) => listKeysAndShow(context, options));
 
 async function listKeysAndShow(

@@ -16,7 +16,7 @@ import { keepPictures, picturesOption, preparePictures } from '../respond/pictur
 export const listResponsesCommand = (context: Context) =>
   new Command('list')
     .option('--limit <count>', 'maximum number to list, newest first', wholeNumber({ min: 1 }), 20)
-    .addHelpText('after', example('gateway responses list --json id,status'))
+    .addHelpText('after', example('gateway responses list --json=id,status'))
     .action(async ({ limit }) => {
       const rows = await collectPages(limit, (page) => context.client().call(listResponses, { query: page }));
       await context.out.table(rows, columns(context.now()), { empty: 'No stored responses.' });

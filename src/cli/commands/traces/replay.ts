@@ -46,7 +46,10 @@ export const replayTraceCommand = (context: Context) =>
     .option('--store', 'store the responses, if their format can be stored')
     .option('--max-usd <amount>', 'make the calls without asking if they cost at most as much', usdAmount)
     .option('-y, --yes', 'make the calls without asking, whatever they cost')
-    .addHelpText('after', example('gateway calls replay req_01jd… --model openai/gpt-5 --set temperature=0'))
+    .addHelpText(
+      'after',
+      example('gateway calls replay req_01jd… --model openai/gpt-5 --set temperature=0 --max-usd 2'),
+    )
     .action(async (request, options) => replay(context, request, options));
 
 function collect(model: string, models: string[] = []): string[] {
