@@ -488,14 +488,16 @@ export function tracesStoreContract(open: OpenStorage): void {
         expect.soft(await list(filter), JSON.stringify(filter)).toEqual(expected);
     });
 
-    test('are counted by error code, model, key and client', async () => {
-      const { traces } = await openWithRejections();
+    test('are counted by error code, model, key and client, with those that have no record of their own', async () => {
+      const { traces, record } = await openWithRejections();
+      await record(aRejection('req_6', { more: 35 }));
       const filter = { since: undefined, until: undefined, terms: [], minTotalMs: undefined };
       const counts = await traces.countRejections({ ...filter, workspaceIds: ['ws_1'] });
-      const alike = { errorCode: 'limit_reached', client: 'curl/8.9', calls: 1 };
+      const alike = { errorCode: 'limit_reached', client: 'curl/8.9' };
       expect(counts).toHaveLength(2);
-      expect(counts).toContainEqual({ ...alike, model: 'openai/gpt-5', keyId: 'key_1' });
-      expect(counts).toContainEqual({ ...alike, model: null, keyId: 'key_2' });
+      // One of its own, and one that stands for 36.
+      expect(counts).toContainEqual({ ...alike, model: 'openai/gpt-5', keyId: 'key_1', calls: 37 });
+      expect(counts).toContainEqual({ ...alike, model: null, keyId: 'key_2', calls: 1 });
     });
 
     test('are counted by time, with those that have no record of their own', async () => {

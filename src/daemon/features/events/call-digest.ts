@@ -91,8 +91,10 @@ class CallDigest {
 
   #takeFinished(data: Data): void {
     this.#running.delete(String(data.request_id));
-    count(this.#statuses, data.status);
-    if (typeof data.error_code === 'string') count(this.#errors, data.error_code);
+    // Of a flood of rejected calls, one event stands for several.
+    const calls = 1 + (numberIn(data.more) ?? 0);
+    count(this.#statuses, data.status, calls);
+    if (typeof data.error_code === 'string') count(this.#errors, data.error_code, calls);
     this.#tokens.input += numberIn(data.input_tokens) ?? 0;
     this.#tokens.output += numberIn(data.output_tokens) ?? 0;
     this.#cost += typeof data.cost_usd === 'string' ? (parseUsd(data.cost_usd) ?? 0) : 0;
@@ -111,8 +113,8 @@ function newest<T>(all: readonly T[], most: number): T[] {
   return all.slice(Math.max(0, all.length - most));
 }
 
-function count(counts: Record<string, number>, name: unknown): void {
-  if (typeof name === 'string') counts[name] = (counts[name] ?? 0) + 1;
+function count(counts: Record<string, number>, name: unknown, calls: number): void {
+  if (typeof name === 'string') counts[name] = (counts[name] ?? 0) + calls;
 }
 
 function numberIn(value: unknown): number | undefined {

@@ -418,6 +418,20 @@ describe('a digest', () => {
     expect(reader.events().at(-1)?.view.data).toMatchObject({ started: 0, finished: 1, running: 0 });
   });
 
+  test('counts the rejected calls that have no event of their own', async () => {
+    const reader = await follow({ digest: 1_000 });
+    await ended('req_1', { status: 'rejected', error_code: 'limit_reached', more: 35 });
+    await ended('req_2', { status: 'rejected', error_code: 'limit_reached', more: 0 });
+    await settled();
+    await world.advance(1_000);
+    await settled();
+    expect(reader.events().at(-1)?.view.data).toMatchObject({
+      finished: 37,
+      statuses: { rejected: 37 },
+      errors: { limit_reached: 37 },
+    });
+  });
+
   test('lets other events pass, after what came before them', async () => {
     const reader = await follow({ digest: 1_000 });
     await ended('req_1');

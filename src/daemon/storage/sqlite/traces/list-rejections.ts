@@ -37,7 +37,7 @@ export function listRejections(database: Connection, names: NameTexts, filter: R
   })();
 }
 
-/** Counts rejections that are alike. */
+/** Counts rejected calls that are alike, with those that have no record of their own. */
 export function countRejections(
   database: Connection,
   filter: Omit<RejectionsFilter, 'after' | 'limit'>,
@@ -45,7 +45,7 @@ export function countRejections(
   const { sql, values } = selected(database, filter);
   return database
     .prepare<[object], RejectionCount>(
-      `SELECT error_code AS errorCode, model, key_id AS keyId, client, count(*) AS calls FROM rejections
+      `SELECT error_code AS errorCode, model, key_id AS keyId, client, sum(1 + more) AS calls FROM rejections
        WHERE workspace_id IN (SELECT value FROM json_each(@workspaceIds)) AND ${sql} GROUP BY 1, 2, 3, 4`,
     )
     .all(values);
