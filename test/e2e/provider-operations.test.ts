@@ -62,6 +62,22 @@ test('a sole provider that is out of credit is tried again at once after `provid
   expect((await cli('providers', 'retry', 'nosuch')).code).not.toBe(0);
 });
 
+test('a failed call and its bench are of the same provider and model', async () => {
+  acme.script({ error: { status: 429, message: 'Slow down.' } });
+  await ask('acme/other');
+  const { json: health } = await cli('providers', 'health');
+  const rows = health.filter(({ provider }: { provider: string }) => provider === 'acme');
+  expect(rows.find(({ model }: { model: string }) => model === 'acme/other')).toMatchObject({
+    is_benched: true,
+  });
+  expect(rows.filter(({ attempts }: { attempts: number }) => attempts === 0)).toEqual([]);
+  const { json: failed } = await cli('traces', 'list', 'status:failed provider:acme', '--limit', '1');
+  expect(failed).toMatchObject([{ model: 'acme/other', provider: 'acme', error_code: 'rate_limited' }]);
+  const { benches } = (await cli('providers', 'show', 'acme')).json;
+  expect(benches).toMatchObject([{ model: 'acme/other', reason: 'rate-limited' }]);
+  await cli('providers', 'retry', 'acme');
+});
+
 test('doctor asks each provider, and ends the bench of one that answers', async () => {
   acme.script(noCredit);
   await ask('acme/fake');

@@ -168,7 +168,7 @@ describe('one trace', () => {
     expect(body).toMatchObject({
       status: 'failed',
       error_code: 'rate_limited',
-      provider: null,
+      provider: 'simulator',
       finish_reason: null,
       attempts: [{ status: 429, error_code: 'rate_limited' }],
     });
@@ -219,7 +219,9 @@ describe('the list of traces', () => {
     expect((await ids('status=failed'))[0]).toBe(failed);
     expect(await ids('status=completed')).not.toContain(failed);
     expect((await ids('model=sim/limited'))[0]).toBe(failed);
-    expect(await ids('provider=simulator')).not.toContain(failed);
+    expect((await ids('provider=simulator'))[0]).toBe(failed);
+    expect((await ids('q=status:failed+provider:simulator'))[0]).toBe(failed);
+    expect(await ids('provider=openai')).not.toContain(failed);
     expect(await ids('until=2020-01-01')).toEqual([]);
     expect((await ids('since=2020-01-01'))[0]).toBe(failed);
   });

@@ -36,10 +36,6 @@ export async function readMetrics(
       name,
       isAvailable: available && !unavailable.has(name),
     })),
-    benches: benches.map(({ provider, providerModel = '', reason }) => ({
-      provider,
-      model: providerModel,
-      reason,
-    })),
+    benches: benches.map(({ provider, model = '', reason }) => ({ provider, model, reason })),
   });
 }

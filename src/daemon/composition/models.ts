@@ -166,7 +166,7 @@ function recordBench(
   at: number,
 ): void {
   if (workspaceId === undefined) return;
-  const { provider, providerModel: model = null, reason, retryAfterMs } = bench;
+  const { provider, model = null, reason, retryAfterMs } = bench;
   const data = { provider, model, reason, retry_after_ms: Math.round(retryAfterMs) };
   void events.record({ type: 'provider.benched', workspaceId, at, data });
 }

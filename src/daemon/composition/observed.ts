@@ -87,10 +87,11 @@ export class ObservedHealth extends Health {
   }
 }
 
-const plain = ({ account, provider, providerModel }: Target): Target => ({
+const plain = ({ account, provider, providerModel, offer }: Target): Target => ({
   account,
   provider,
   providerModel,
+  ...(offer && { offer: { model: offer.model } }),
 });
 const nameOf = ({ account, providerModel }: Target) => `${account} ${providerModel}`;
 

@@ -223,7 +223,10 @@ export const traceFilters = {
     }),
   ),
   provider: Type.Optional(
-    Type.String({ maxLength: 64, description: 'Only calls answered by this provider.' }),
+    Type.String({
+      maxLength: 64,
+      description: 'Only calls answered by this provider, or that failed there last.',
+    }),
   ),
   key: Type.Optional(Type.String({ maxLength: 64, description: 'Only calls of this key.' })),
   error_code: Type.Optional(Type.String({ maxLength: 64, description: 'Only calls with this error code.' })),
@@ -317,13 +320,17 @@ const Facet = (description: string) =>
 export const TraceFacets = Type.Object(
   {
     object: Type.Literal('trace.facets'),
-    calls: Type.Integer({ minimum: 0, description: 'All calls that match, finished and rejected.' }),
+    calls: Type.Integer({
+      minimum: 0,
+      description:
+        'All calls that match, finished and rejected, with the rejected ones that have no trace of their own.',
+    }),
     counted_since: nullable(Timestamp),
     facets: Type.Object({
       status: Facet('By status, `rejected` included.'),
       error: Facet('By error code.'),
       model: Facet('By model, or the requested one of a rejected call.'),
-      provider: Facet('By the provider that answered.'),
+      provider: Facet('By the provider that answered, or at which a failed call failed last.'),
       key: Facet('By the id of a key or login.'),
       client: Facet('By client.'),
     }),

@@ -26,7 +26,11 @@ export const finishedCall = {
   completed_at: Timestamp,
   endpoint: Type.String({ description: 'The path of the call.' }),
   model: Type.String(),
-  provider: nullable(Type.String({ description: 'The provider that answered; null if none did.' })),
+  provider: nullable(
+    Type.String({
+      description: 'The provider that answered, or at which a failed call failed last; null if neither.',
+    }),
+  ),
   key: nullable(Type.String({ description: 'The id of the calling key or login.' })),
   streamed: Type.Boolean(),
   status: Type.Enum([...callStatuses], {
@@ -204,7 +208,10 @@ export const getUsageSeries = endpoint({
   query: Type.Object({
     ...usageFilters,
     provider: Type.Optional(
-      Type.String({ maxLength: 64, description: 'Only calls answered by this provider.' }),
+      Type.String({
+        maxLength: 64,
+        description: 'Only calls answered by this provider, or that failed there last.',
+      }),
     ),
     status: Type.Optional(Type.Enum([...callStatuses], { description: 'Only calls with this status.' })),
     ...timeRange,
@@ -270,7 +277,10 @@ export const getUsageLatency = endpoint({
   query: Type.Object({
     model: usageFilters.model,
     provider: Type.Optional(
-      Type.String({ maxLength: 64, description: 'Only calls answered by this provider.' }),
+      Type.String({
+        maxLength: 64,
+        description: 'Only calls answered by this provider, or that failed there last.',
+      }),
     ),
     ...timeRange,
     tz: TimeZone,

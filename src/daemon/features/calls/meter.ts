@@ -240,7 +240,8 @@ export class Meter {
       errorCode,
       responseId: this.responseId,
       model: route?.offer.model,
-      provider: route?.provider ?? null,
+      // Nothing is charged for a failed call, but the provider that failed is what it is looked for by.
+      provider: route?.provider ?? (status === 'failed' ? (this.attempts.at(-1)?.provider ?? null) : null),
       ownKey: route?.ownKey,
       tokens,
       tokensReported: this.#reported !== undefined,

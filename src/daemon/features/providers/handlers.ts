@@ -49,7 +49,7 @@ export function providerHandlers(deps: ProviderHandlersDeps): Handler[] {
 export function endedView(bench: Bench): EndedBench {
   return {
     workspace: accountOwner(bench) ?? null,
-    model: bench.providerModel ?? null,
+    model: bench.model ?? null,
     reason: bench.reason,
   };
 }

@@ -9,6 +9,8 @@ export interface Target {
   provider: string;
   /** The model's name at the provider. */
   providerModel: string;
+  /** Has the model's name here, which attempts have, too. */
+  offer?: { model: string };
 }
 
 export type BenchReason =
@@ -36,12 +38,15 @@ export interface Bench {
   provider: string;
   /** Undefined for every model of the account. */
   providerModel: string | undefined;
+  /** The model's name here, for people; undefined likewise. */
+  model: string | undefined;
   reason: BenchReason;
   retryAfterMs: number;
 }
 
 /** A time in which calls went elsewhere, in milliseconds since 1970. */
-export interface BenchPeriod extends Pick<Bench, 'account' | 'provider' | 'providerModel' | 'reason'> {
+export interface BenchPeriod
+  extends Pick<Bench, 'account' | 'provider' | 'providerModel' | 'model' | 'reason'> {
   since: number;
   /** When it ended, or will end if nothing else fails before. */
   until: number;
@@ -294,8 +299,11 @@ function benched(state: 'refused' | 'last-resort', { reason, until }: TimedBench
 
 function toBench(target: Target, reason: BenchReason, retryAfterMs: number): Bench {
   const isAccount = rules[reason].of === 'account';
-  const { account, provider, providerModel } = target;
-  return { account, provider, providerModel: isAccount ? undefined : providerModel, reason, retryAfterMs };
+  const { account, provider, providerModel, offer } = target;
+  const named = isAccount
+    ? { providerModel: undefined, model: undefined }
+    : { providerModel, model: offer?.model ?? providerModel };
+  return { account, provider, ...named, reason, retryAfterMs };
 }
 
 /** Whether a period is of the bench of a target: that of its account, or of its model. */

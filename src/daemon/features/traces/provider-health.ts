@@ -21,7 +21,7 @@ interface ProviderHealthDeps {
   now: () => number;
 }
 
-type Period = Pick<BenchPeriod, 'provider' | 'providerModel'>;
+type Period = Pick<BenchPeriod, 'provider' | 'model'>;
 
 /** How providers answered the attempts of a workspace, and when they were benched. */
 export const providerHealthHandlers = ({ store, benches, now }: ProviderHealthDeps): Handler[] => [
@@ -55,7 +55,7 @@ export const providerHealthHandlers = ({ store, benches, now }: ProviderHealthDe
 /** Models that were benched, but not asked since. */
 function unasked(periods: readonly BenchPeriod[], found: readonly AttemptsOfModel[]): AttemptsOfModel[] {
   const named = new Map<string, AttemptsOfModel>();
-  for (const { provider, providerModel: model } of periods) {
+  for (const { provider, model } of periods) {
     if (model === undefined || found.some((one) => one.provider === provider && one.model === model))
       continue;
     named.set(`${provider} ${model}`, {
@@ -91,8 +91,8 @@ function healthView(model: AttemptsOfModel, { periods, stripFrom, now }: HealthC
   const attempts = attemptsOf(model);
   const failed = countOf(model.errors.filter(({ errorCode }) => errorCode !== callersFault));
   const { p50, p95 } = distribution(model.answered);
-  const isOf = ({ provider, providerModel }: Period) =>
-    provider === model.provider && (providerModel === undefined || providerModel === model.model);
+  const isOf = ({ provider, model: name }: Period) =>
+    provider === model.provider && (name === undefined || name === model.model);
   const own = periods.filter(isOf).slice(-periodsMax);
   const bySlot = new Map(model.slots.map((slot) => [Math.floor(slot.start / halfHourMs), slot]));
   return {

@@ -204,8 +204,8 @@ test('latency, rejections and benches', async () => {
     since: world.now(),
     until: world.now() + 15_000,
   } as const;
-  benches.push({ ...period, provider: 'azure', providerModel: 'gpt-5' });
-  benches.push({ ...period, provider: 'openai', providerModel: undefined });
+  benches.push({ ...period, provider: 'azure', providerModel: 'gpt-5', model: 'openai/gpt-5' });
+  benches.push({ ...period, provider: 'openai', providerModel: undefined, model: undefined });
   await pass(20_000);
   const states = Object.fromEntries(
     await Promise.all(['slow', 'first', 'rejected', 'benched'].map(async (id) => [id, await state(id)])),

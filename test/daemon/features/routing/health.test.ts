@@ -249,7 +249,7 @@ test('the times of benches are remembered, until they end or a call succeeds', a
   fail('rate-limited', 10);
   await world.advance(2_000);
   fail('rate-limited', 10);
-  const own = { account: 'openai', provider: 'openai', providerModel: 'gpt-5' };
+  const own = { account: 'openai', provider: 'openai', providerModel: 'gpt-5', model: 'gpt-5' };
   expect(health.periods(world.now())).toEqual([
     { ...own, reason: 'rate-limited', since: start, until: start + 12_000 },
   ]);
