@@ -1,6 +1,7 @@
 import { InvalidArgumentError } from '@commander-js/extra-typings';
+import { isDayWord } from '../shared/calls/query.ts';
 import { parseTime, utcDay } from '../shared/time/time.ts';
-import { localDay } from '../shared/time/time-zones.ts';
+import { isTimeZone, localDay } from '../shared/time/time-zones.ts';
 
 const dayMs = 86_400_000;
 const unitsMs: Readonly<Record<string, number>> = {
@@ -44,9 +45,12 @@ export function dayInZone(text: string, timeZone: string | undefined, { now }: C
   return text === 'today' ? today : utcDay(Date.parse(today) - dayMs);
 }
 
-function isDayWord(text: string): text is 'today' | 'yesterday' {
-  return text === 'today' || text === 'yesterday';
-}
+/** The help and parser of the option that names the zone of days. */
+export const zoneOption = [
+  '--tz <zone>',
+  'whose days they are: UTC, local or a zone like Europe/Berlin',
+  zone,
+] as const;
 
 /** A parser for options that take a time of the future: in how long, a UTC day or a time. */
 export function futureTime({ now }: Clock) {
@@ -68,4 +72,11 @@ function spanIn(text: string): number | undefined {
   const ms = Number(count) * (unitsMs[unit] ?? 0);
   if (ms <= farthestMs) return ms;
   throw new InvalidArgumentError('It must be at most 36500d.');
+}
+
+/** `local` is the zone of this machine. */
+function zone(text: string): string {
+  if (text !== 'local' && !isTimeZone(text))
+    throw new InvalidArgumentError('It must be UTC, local or a zone like Europe/Berlin.');
+  return text === 'local' ? new Intl.DateTimeFormat().resolvedOptions().timeZone : text;
 }

@@ -24,7 +24,7 @@ import { keyNamesFor } from '../names/key-names.ts';
 import { resolveFilter } from '../names/resolve.ts';
 import { checkNoFilter, csvOption, example, wholeNumber } from '../options.ts';
 import type { Column } from '../output/table.ts';
-import { dayInZone, pastTime, pastTimeHelp, pastTimeInZone } from '../times.ts';
+import { dayInZone, pastTime, pastTimeHelp, pastTimeInZone, zoneOption } from '../times.ts';
 
 export const usageCommand = (context: Context) =>
   new Command('show')
@@ -37,7 +37,7 @@ export const usageCommand = (context: Context) =>
     )
     .option('--key <key>', 'only calls with this key, by id or name')
     .option('--model <model>', 'only calls to this model')
-    .option('--tz <zone>', 'whose days they are: UTC, local or a zone like Europe/Berlin', zone)
+    .option(...zoneOption)
     .option('--since <time>', `only calls since then: ${pastTimeHelp}`, pastTimeInZone(context))
     .option('--until <time>', 'only calls before this time or through this UTC day', pastTimeInZone(context))
     .option(
@@ -94,7 +94,7 @@ export const usageSeriesCommand = (context: Context) =>
     .option('--top <count>', 'series of their own at most', wholeNumber({ min: 1 }), 10)
     .option('--key <key>', 'only calls with this key, by id or name')
     .option('--model <model>', 'only calls to this model')
-    .option('--tz <zone>', 'whose days they are: UTC, local or a zone like Europe/Berlin', zone)
+    .option(...zoneOption)
     .option('--since <time>', `only calls since then: ${pastTimeHelp}`, pastTimeInZone(context))
     .option('--until <time>', 'only calls before this time or through this UTC day', pastTimeInZone(context))
     .addOption(csvOption())
@@ -274,11 +274,6 @@ function groupings(text: string): string {
   if (names.length > 2 || !names.every((name) => usageGroups.includes(name)))
     throw new InvalidArgumentError(`Name one or two of ${usageGroups.join(', ')}, such as day,model.`);
   return text;
-}
-
-/** `local` is the zone of this machine. */
-function zone(text: string): string {
-  return text === 'local' ? new Intl.DateTimeFormat().resolvedOptions().timeZone : text;
 }
 
 const servedColumns: Column<ServedDayView>[] = [

@@ -1,4 +1,4 @@
-import { parseTime } from '../time/time.ts';
+import { parseTime, utcDay } from '../time/time.ts';
 
 /** The words before a colon that name a property of a call. */
 export const queryWords = [
@@ -40,7 +40,7 @@ export interface CallQuery {
   minTotalMs?: number;
   /** Decimal dollars. */
   minCostUsd?: string;
-  /** A time ago, `2h`, or a time or day as `parseTime` reads it. */
+  /** A time ago, `2h`, `today` or `yesterday`, or a time or day as `parseTime` reads it. */
   since?: string;
   until?: string;
   /** What was asked or answered contains this text. */
@@ -54,14 +54,15 @@ export interface QueryFault {
   message: string;
 }
 
+const dayMs = 86_400_000;
 const unitsMs: Readonly<Record<string, number>> = {
   ms: 1,
   s: 1_000,
   m: 60_000,
   min: 60_000,
   h: 3_600_000,
-  d: 86_400_000,
-  w: 7 * 86_400_000,
+  d: dayMs,
+  w: 7 * dayMs,
 };
 
 /** The most values of a word, and the most words. */
@@ -103,8 +104,14 @@ export function formatQuery({ terms, minTotalMs, minCostUsd, since, until, text 
 
 /** The time that `since` or `until` of a query means, in a form that `parseTime` reads. `now` is in milliseconds since 1970. */
 export function queryTime(value: string, now: number): string {
+  if (isDayWord(value)) return utcDay(value === 'today' ? now : now - dayMs);
   const ago = durationIn(value);
   return ago === undefined ? value : new Date(now - ago).toISOString();
+}
+
+/** Whether a text stands for a day. */
+export function isDayWord(text: string): text is 'today' | 'yesterday' {
+  return text === 'today' || text === 'yesterday';
 }
 
 /** Whether a text matches a pattern in which `*` stands for any text. */
@@ -150,7 +157,7 @@ function readPart(part: string, query: Reading): string | undefined {
   const word = term.slice(0, Math.max(0, end));
   const value = term.slice(end + 1);
   if (word === 'since' || word === 'until')
-    return isExcluded ? `${word}: cannot be excluded.` : readTime(word, value, query);
+    return isExcluded ? 'A time cannot be excluded.' : readTime(word, value, query);
   const known = queryWords.find((name) => name === word);
   if (end < 0 || known === undefined) return unknownWord(word);
   return readTerm({ word: known, value, isExcluded }, query);
@@ -168,15 +175,14 @@ function readTerm(
   query: Reading,
 ): string | undefined {
   const values = valuesIn(value);
-  if (values === undefined)
-    return `${word}: a quotation mark is not closed, or not at the start of its value.`;
-  if (values.includes('')) return `${word}: needs a value.`;
-  if (values.length > valuesMax) return `${word}: takes at most ${valuesMax} values.`;
+  if (values === undefined) return 'A quotation mark is not closed, or not at the start of its value.';
+  if (values.includes('')) return 'Write a value after the colon.';
+  if (values.length > valuesMax) return `A filter has at most ${valuesMax} values.`;
   if (!isExcluded && query.terms.some((term) => term.word === word && !term.isExcluded))
-    return `${word}: can be given once; separate several values by commas.`;
+    return 'A filter can be given once; separate several values by commas.';
   if (query.terms.length >= termsMax) return `A query has at most ${termsMax} filters.`;
   const isStatus = (status: string) => queryStatuses.some((name) => name === status) || status.includes('*');
-  if (word === 'status' && !values.every(isStatus)) return `status: is one of ${queryStatuses.join(', ')}.`;
+  if (word === 'status' && !values.every(isStatus)) return `A status is one of ${queryStatuses.join(', ')}.`;
   query.terms.push({ word, values, isExcluded });
   return undefined;
 }
@@ -194,10 +200,11 @@ function readText(part: string, query: Reading): string | undefined {
 }
 
 function readTime(word: 'since' | 'until', value: string, query: Reading): string | undefined {
-  if (query[word] !== undefined) return `${word}: can be given once.`;
+  if (query[word] !== undefined) return 'A time can be given once.';
   const ago = durationIn(value);
-  if (ago === undefined ? parseTime(value) === undefined : ago > agoMax)
-    return `${word}: takes a time ago such as 2h or 7d, or one such as 2026-11-21.`;
+  const isTime = isDayWord(value) || parseTime(value) !== undefined;
+  if (ago === undefined ? !isTime : ago > agoMax)
+    return 'Write a time ago such as 2h or 7d, today, yesterday, or a day such as 2026-11-21.';
   query[word] = value;
   return undefined;
 }

@@ -115,6 +115,41 @@ test('the list is filtered, page by page', async () => {
   ]);
 });
 
+test.each([
+  [['since:yesterday until:today'], { q: 'since:yesterday until:today' }],
+  [['--since', 'yesterday'], { since: '2026-11-20' }],
+  [
+    ['since:yesterday until:today status:failed', '--tz', 'America/New_York'],
+    { q: 'status:failed since:2026-11-20T05:00:00.000Z until:2026-11-22T05:00:00.000Z' },
+  ],
+  [
+    ['since:2h', '--since', '2026-11-01', '--until', '2026-11-01', '--tz', 'America/New_York'],
+    // The clocks were set back that day.
+    { q: 'since:2h', since: '2026-11-01T04:00:00.000Z', until: '2026-11-02T05:00:00.000Z' },
+  ],
+])('the days of %j are those of the zone', async (args, expected) => {
+  for (const [verb, path] of [
+    ['list', '/v1/traces'],
+    ['count', '/v1/traces/facets'],
+  ] as const) {
+    const { env, calls } = await fakeDaemon({
+      'GET /v1/traces': () => ({ object: 'list', data: [], has_more: false, next: null }),
+    });
+    const clock = () => Date.parse('2026-11-21T12:00:00Z');
+    await runCli(['traces', verb, ...args], { env, now: clock });
+    const call = calls.find((one) => one.path.startsWith(`${path}?`));
+    const { limit: _, ...query } = Object.fromEntries(new URL(call?.path ?? '', 'http://x').searchParams);
+    expect(query).toEqual(expected);
+  }
+});
+
+test('what is wrong with a query or a zone is said once', async () => {
+  const { stderr } = await runCli(['traces', 'list', 'since:soon'], { env: {} });
+  expect(stderr).toMatch(/^error: since:soon: Write a time ago /);
+  const zone = await runCli(['traces', 'list', '--tz', 'Mars/Base'], { env: {} });
+  expect(zone).toMatchObject({ code: 2, stderr: expect.stringContaining('a zone like Europe/Berlin') });
+});
+
 test('an invalid time is reported before any call', async () => {
   const { code, stderr } = await runCli(['traces', '--since', 'recently'], { env: {} });
   expect(code).toBe(2);

@@ -7,8 +7,8 @@ import { getTraceFacets } from '../../endpoints.ts';
 import { keyNamesFor } from '../../names/key-names.ts';
 import { csvOption, example } from '../../options.ts';
 import type { Column } from '../../output/table.ts';
-import { pastTime, pastTimeHelp } from '../../times.ts';
-import { queryIn } from './query-in.ts';
+import { pastTimeHelp, pastTimeInZone, zoneOption } from '../../times.ts';
+import { selectionIn } from './query-in.ts';
 
 const fields = ['status', 'error', 'model', 'provider', 'key', 'client'] as const;
 
@@ -25,17 +25,19 @@ export const countTracesCommand = (context: Context) =>
   new Command('count')
     .argument('[query...]', 'filters as of "gateway calls list"')
     .addOption(new Option('--by <field>', 'what to count by').choices(fields).default('status' as const))
-    .option('--since <time>', `only calls that finished since then: ${pastTimeHelp}`, pastTime(context))
+    .option('--since <time>', `only calls that finished since then: ${pastTimeHelp}`, pastTimeInZone(context))
     .option(
       '--until <time>',
-      'only calls that finished before this time or through this UTC day',
-      pastTime(context),
+      'only calls that finished before this time or through this day',
+      pastTimeInZone(context),
     )
+    .option(...zoneOption)
     .addOption(csvOption())
     .addHelpText('after', example("gateway calls count 'status:failed since:24h' --by error"))
-    .action(async (words, { by, since, until }) => {
-      const range = { ...(since !== undefined && { since }), ...(until !== undefined && { until }) };
-      const counts = await context.client().call(getTraceFacets, { query: { ...queryIn(words), ...range } });
+    .action(async (words, { by, ...times }) => {
+      const counts = await context
+        .client()
+        .call(getTraceFacets, { query: selectionIn(words, times, context) });
       await showCounts(context, counts, by);
     });
 

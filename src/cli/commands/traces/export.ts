@@ -9,9 +9,9 @@ import { exportTraces } from '../../endpoints.ts';
 import { isTransient } from '../../hosts/is-transient.ts';
 import { resolveFilter } from '../../names/resolve.ts';
 import { example } from '../../options.ts';
-import { pastTime, pastTimeHelp } from '../../times.ts';
+import { pastTimeHelp, pastTimeInZone, zoneOption } from '../../times.ts';
 import { type ExportRows, exportRows } from './export-rows.ts';
-import { queryIn } from './query-in.ts';
+import { selectionIn } from './query-in.ts';
 
 export const exportTracesCommand = (context: Context) =>
   new Command('export')
@@ -27,20 +27,19 @@ export const exportTracesCommand = (context: Context) =>
         .default('none' as const),
     )
     .option('--key <key>', 'only calls of this key, by id or name')
-    .option('--since <time>', `only calls that finished since then: ${pastTimeHelp}`, pastTime(context))
+    .option('--since <time>', `only calls that finished since then: ${pastTimeHelp}`, pastTimeInZone(context))
     .option(
       '--until <time>',
-      'only calls that finished before this time or through this UTC day',
-      pastTime(context),
+      'only calls that finished before this time or through this day',
+      pastTimeInZone(context),
     )
+    .option(...zoneOption)
     .option('--after <call>', 'continue an export that ended with this call')
     .addHelpText('after', example('gateway calls export since:7d --format csv > calls.csv'))
-    .action(async (words, { format, content, key, since, until, after }) => {
+    .action(async (words, { format, content, key, after, ...times }) => {
       const filter = {
-        ...queryIn(words),
+        ...selectionIn(words, times, context),
         ...(key !== undefined && { key }),
-        ...(since !== undefined && { since }),
-        ...(until !== undefined && { until }),
       };
       const wanted = await resolveFilter(context, filter);
       const rows = exportRows(format);

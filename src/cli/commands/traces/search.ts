@@ -9,8 +9,8 @@ import { resolveFilter } from '../../names/resolve.ts';
 import { example, wholeNumber } from '../../options.ts';
 import { startSpinner } from '../../output/progress.ts';
 import type { Column } from '../../output/table.ts';
-import { pastTime, pastTimeHelp } from '../../times.ts';
-import { queryIn } from './query-in.ts';
+import { pastTimeHelp, pastTimeInZone, zoneOption } from '../../times.ts';
+import { selectionIn } from './query-in.ts';
 
 type Match = Result<typeof searchContract>['matches'][number];
 
@@ -19,17 +19,18 @@ export const searchTracesCommand = (context: Context) =>
     .argument('<text>', 'what to find in prompts and answers, in any language and case')
     .argument('[query...]', 'filters such as status:failed tag:team=search; see gateway calls list --help')
     .option('--key <key>', 'only calls of this key, by id or name')
-    .option('--since <time>', `only calls since then: ${pastTimeHelp}`, pastTime(context))
-    .option('--until <time>', 'only calls before this time or through this UTC day', pastTime(context))
+    .option('--since <time>', `only calls since then: ${pastTimeHelp}`, pastTimeInZone(context))
+    .option('--until <time>', 'only calls before this time or through this day', pastTimeInZone(context))
+    .option(...zoneOption)
     .option('--limit <count>', 'maximum number to list, newest first', wholeNumber({ min: 1 }), 20)
     .addHelpText(
       'after',
       example("gateway calls search umbrella 'status:failed client:codex_cli_rs' --since 2h"),
     )
-    .action(async (text, words, { limit, key, since, until }) => {
-      const { q } = queryIn(words);
+    .action(async (text, words, { limit, key, ...times }) => {
+      const selection = selectionIn(words, times, context);
       const filter = await resolveFilter(context, { key, model: undefined });
-      await search(context, { text, q, key: filter.key, since, until }, limit);
+      await search(context, { text, key: filter.key, ...selection }, limit);
     });
 
 /** Prints matches as they are found, until there are enough, all was searched, or Ctrl-C. */

@@ -21,11 +21,11 @@ import { resolveFilter } from '../../names/resolve.ts';
 import { csvOption, example, requestStatuses, wholeNumber } from '../../options.ts';
 import { listColumn, recordColumn, styleOf } from '../../output/field-columns.ts';
 import type { Column } from '../../output/table.ts';
-import { pastTime, pastTimeHelp } from '../../times.ts';
+import { pastTimeHelp, pastTimeInZone, zoneOption } from '../../times.ts';
 import { showComposition } from './composition.ts';
 import { codeForms, showCode, showTiming, showWire } from './content.ts';
 import { showCost } from './cost.ts';
-import { queryIn } from './query-in.ts';
+import { selectionIn } from './query-in.ts';
 import { waterfall } from './waterfall.ts';
 
 export const listTracesCommand = (context: Context) =>
@@ -38,12 +38,13 @@ export const listTracesCommand = (context: Context) =>
     .option('--model <model>', 'only calls of this model')
     .option('--provider <provider>', 'only calls that this provider answered')
     .option('--key <key>', 'only calls of this key, by id or name')
-    .option('--since <time>', `only calls that finished since then: ${pastTimeHelp}`, pastTime(context))
+    .option('--since <time>', `only calls that finished since then: ${pastTimeHelp}`, pastTimeInZone(context))
     .option(
       '--until <time>',
-      'only calls that finished before this time or through this UTC day',
-      pastTime(context),
+      'only calls that finished before this time or through this day',
+      pastTimeInZone(context),
     )
+    .option(...zoneOption)
     .addOption(
       new Option('--sort <by>', 'newest, longest or dearest first')
         .choices(traceSortings)
@@ -52,11 +53,11 @@ export const listTracesCommand = (context: Context) =>
     .option('--limit <count>', 'maximum number to list', wholeNumber({ min: 1 }), 20)
     .addOption(csvOption())
     .addHelpText('after', example("gateway calls list 'status:failed client:claude-cli >4s since:2h'"))
-    .action((words, { limit, sort, status, model, provider, key, since, until }) => {
-      const given = definedOf({ status, model, provider, key, since, until });
+    .action((words, { limit, sort, status, model, provider, key, ...times }) => {
+      const given = definedOf({ status, model, provider, key });
       return showTraces(context, {
         limit,
-        filter: { ...queryIn(words), ...(sort !== 'time' && { sort }), ...given },
+        filter: { ...selectionIn(words, times, context), ...(sort !== 'time' && { sort }), ...given },
       });
     });
 
