@@ -1,6 +1,6 @@
 import { chmod, mkdir, open, realpath, rename, rm, stat } from 'node:fs/promises';
 import { dirname } from 'node:path';
-import { type Document, isScalar, parse, parseDocument, stringify } from 'yaml';
+import { type Document, isMap, isScalar, isSeq, parse, parseDocument, stringify, type YAMLSeq } from 'yaml';
 import type { ConfigFault } from '../../shared/daemon-module.ts';
 import { nearestTo } from '../../shared/text/edit-distance.ts';
 import { FileUnreadable } from '../runtime/read-named-file.ts';
@@ -28,11 +28,13 @@ export async function setValue(
     if (!(error instanceof FileUnreadable)) throw error;
     if (!error.isAbsent) return { faults: [{ place: path, message: error.sentence }] };
   }
-  const keys = keysOf(name);
-  if (keys === undefined) return { faults: [{ place: name, message: unknownName(name) }] };
+  const named = keysOf(name);
+  if (named === undefined) return { faults: [{ place: name, message: unknownName(name) }] };
   const before = checkConfigText(text, path);
   if (before.faults.length > 0) return { faults: before.faults };
-  const outcome = changed(text, path, { keys, value });
+  const found = keysIn(parseChecked(text), named);
+  if ('problem' in found) return { faults: [{ place: name, message: found.problem }] };
+  const outcome = changed(text, path, { keys: found.keys, value });
   if ('faults' in outcome) return outcome;
   if (outcome.text === text) return { isChanged: false };
   const faults = await check(outcome.text);
@@ -47,7 +49,7 @@ export async function setValue(
   return { isChanged: true };
 }
 
-/** `aliases.gpt-4.1` is an alias with a dot in its name; `upstreams.0.name` is a member of a list entry. */
+/** `aliases.gpt-4.1` is an alias with a dot in its name; `upstreams.acme.models` is a member of a list entry. */
 function keysOf(name: string): (string | number)[] | undefined {
   const setting = settings.find((one) => name === one.name || name.startsWith(`${one.name}.`));
   const parts = name.split('.');
@@ -60,6 +62,37 @@ function keysOf(name: string): (string | number)[] | undefined {
   if (setting.name === 'aliases' || setting.name === 'fallbacks')
     return [...own, parts.slice(own.length).join('.')];
   return [...own, ...parts.slice(own.length).map((part) => (/^\d+$/.test(part) ? Number(part) : part))];
+}
+
+/** The keys in a file: an entry of a list is addressed by its name or its number. Or a sentence why there is no such place. */
+function keysIn(
+  document: Document,
+  keys: readonly (string | number)[],
+): { keys: (string | number)[] } | { problem: string } {
+  const found: (string | number)[] = [];
+  for (const [index, key] of keys.entries()) {
+    const around = index === 0 ? document.contents : document.getIn(found, true);
+    const place = found.join('.');
+    if (isSeq(around)) {
+      const entry = entryOf(around, key);
+      if (typeof entry !== 'number') return { problem: `${place} ${entry.problem}` };
+      found.push(entry);
+    } else if (index > 0 && isScalar(around) && around.value !== null) {
+      return { problem: `${place} is one value, which has no ${key}.` };
+    } else found.push(key);
+  }
+  return { keys: found };
+}
+
+/** The number of an entry; the one after the last is new. Else what is wrong with it. */
+function entryOf({ items }: YAMLSeq, key: string | number): number | { problem: string } {
+  const names = items.map((item) => (isMap(item) ? item.get('name') : undefined));
+  const named = names.indexOf(String(key));
+  if (named >= 0) return named;
+  if (typeof key === 'number' && key <= items.length) return key;
+  const known = names.filter((name) => typeof name === 'string');
+  const entries = known.length > 0 ? `they are ${known.join(', ')}` : 'they are numbered from 0';
+  return { problem: `has no entry ${key}; ${entries}.` };
 }
 
 function unknownName(name: string): string {

@@ -5,6 +5,7 @@ import { Ajv2020 } from 'ajv/dist/2020.js';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import { parse } from 'yaml';
 import { setValue } from '../../../src/daemon/config/set-value.ts';
+import { settings } from '../../../src/daemon/config/settings/table.ts';
 import { configTools } from '../../../src/daemon/config/tools.ts';
 
 let home: string;
@@ -27,6 +28,52 @@ async function explained(name: string, env?: Record<string, string>) {
   const { settings: all } = await configTools.explain(place(env));
   return all.find((one) => one.name === name);
 }
+
+describe('an entry of a list', () => {
+  const entry = (name: string) => `  - { name: ${name}, base_url: "https://${name}.example", models: [m] }\n`;
+  const written = async () => parse(await readFile(file, 'utf8'));
+
+  test('is set and removed by its name or its number', async () => {
+    await writeFile(file, `# mine\nupstreams:\n${entry('acme')}${entry('other')}`);
+    await setValue(file, { name: 'upstreams.acme.models', value: '["good"]' });
+    await setValue(file, { name: 'upstreams.1.models', value: '["better"]' });
+    expect((await written()).upstreams).toMatchObject([
+      { name: 'acme', models: ['good'] },
+      { name: 'other', models: ['better'] },
+    ]);
+    expect(await setValue(file, { name: 'upstreams.acme', value: undefined })).toEqual({ isChanged: true });
+    expect((await written()).upstreams).toMatchObject([{ name: 'other' }]);
+    expect(await readFile(file, 'utf8')).toContain('# mine');
+  });
+
+  test.each([
+    ['upstreams.none.models', 'upstreams has no entry none; they are acme.'],
+    ['upstreams.none', 'upstreams has no entry none; they are acme.'],
+    ['upstreams.7.models', 'upstreams has no entry 7; they are acme.'],
+    ['upstreams.-1', 'upstreams has no entry -1; they are acme.'],
+    ['upstreams.acme.models.good', 'upstreams.0.models has no entry good; they are numbered from 0.'],
+    ['upstreams.acme.name.first', 'upstreams.0.name is one value, which has no first.'],
+    ['default_model.name', 'default_model is one value, which has no name.'],
+    ['fallback_on.empty', 'fallback_on has no entry empty; they are numbered from 0.'],
+    ['listen.port.number', 'listen.port is one value, which has no number.'],
+  ])('%s, which is not there, is named in a sentence', async (name, message) => {
+    await writeFile(
+      file,
+      `listen: {port: 4100}\ndefault_model: sim/echo\nfallback_on: [empty]\nupstreams:\n${entry('acme')}`,
+    );
+    const before = await readFile(file, 'utf8');
+    for (const value of ['x', '["x"]', '{a: 1}', undefined])
+      expect(await setValue(file, { name, value })).toEqual({ faults: [{ place: name, message }] });
+    expect(await readFile(file, 'utf8')).toBe(before);
+  });
+
+  test('is added to settings of any kind without a crash', async () => {
+    for (const { name } of settings)
+      for (const key of ['0', '1', 'x', 'x.y', '0.x.y'])
+        for (const value of ['x', '[]', '{}', undefined])
+          expect(await setValue(file, { name: `${name}.${key}`, value })).toBeTypeOf('object');
+  });
+});
 
 describe('the source of a value', () => {
   test('is the default, or the file with its line, or the environment', async () => {
