@@ -11,12 +11,18 @@ import { follow } from './follow.ts';
 
 export const watchAlertsCommand = (context: Context) =>
   new Command('watch')
-    .option('--exec <command>', 'run this for each event, which it gets as JSON on its standard input')
+    .option(
+      '--exec <command>',
+      'run this for what fires already and for each event: it gets the event as JSON on its standard input, and as ' +
+        'GATEWAY_ALERT (the name), GATEWAY_ALERT_EVENT (alert.fired or alert.resolved), GATEWAY_ALERT_KIND, ' +
+        'GATEWAY_ALERT_VALUE, GATEWAY_ALERT_THRESHOLD and GATEWAY_ALERT_MESSAGE',
+    )
     .option('--after <sequence>', 'start after this event instead of now', wholeNumber({ min: 0 }))
     .addHelpText('after', example(`gateway alerts watch --exec 'notify-send "$GATEWAY_ALERT_MESSAGE"'`))
     .action(async ({ exec, after }) => {
       // What fires already is shown before what happens next.
       let listed: Promise<void> | undefined;
+      const seen = new Set<string>();
       await follow(context, {
         open: (lastId, options) =>
           context.client().stream(
@@ -30,26 +36,43 @@ export const watchAlertsCommand = (context: Context) =>
         async show({ data }) {
           const event = JSON.parse(data) as EventView;
           await listed;
+          // It may have fired after the stream was opened, and before the firings were listed.
+          if (event.type === 'alert.fired' && seen.delete(String(event.data.firing))) return;
           await showEvent(context, event);
           if (exec !== undefined && event.type.startsWith('alert.')) await runFor(context, event, exec);
         },
         onFirst() {
-          listed = showFiring(context);
+          // A reader that resumes gets the events of what fired meanwhile, and has seen the others.
+          listed = showFiring(context, after === undefined ? { exec, seen } : {});
         },
       });
       context.exit = exitCodes.interrupted;
     });
 
-/** Shows, for people, what fires already. */
-async function showFiring(context: Context): Promise<void> {
-  if (context.out.wantsJson()) return;
+interface Firing {
+  /** The command to run for each. */
+  exec?: string | undefined;
+  /** Takes the ids of the firings. */
+  seen?: Set<string>;
+}
+
+/** Shows, for people, what fires already, and runs the command for it as for its event. */
+async function showFiring(context: Context, { exec, seen }: Firing): Promise<void> {
+  if (context.out.wantsJson() && exec === undefined) return;
   const input = { params: { workspace: 'me' }, query: { open: true } };
   const firing = await context
     .client()
     .call(listFirings, input)
     .catch(() => undefined);
-  for (const { alert, fired_at: at, message } of firing?.data.toReversed() ?? [])
-    showLine(context, { alert, at, message, isFiring: true });
+  if (!firing && exec !== undefined) context.out.warn('What fires already could not be read.');
+  for (const { id, object: _object, resolved_value: _value, ...data } of firing?.data.toReversed() ?? []) {
+    const { alert, fired_at: at, message } = data;
+    seen?.add(id);
+    if (!context.out.wantsJson()) showLine(context, { alert, at, message, isFiring: true });
+    if (exec === undefined) continue;
+    const event = { type: 'alert.fired', sequence: null, created_at: at, data: { ...data, firing: id } };
+    await runFor(context, event, exec);
+  }
 }
 
 interface Shown {

@@ -1,7 +1,9 @@
+import { readFile } from 'node:fs/promises';
 import type { ServerResponse } from 'node:http';
+import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
 import { exitCodes } from '../../../src/shared/errors.ts';
-import { type RunOptions, runCli } from '../../support/run-cli.ts';
+import { type RunOptions, runCli, temporaryHome } from '../../support/run-cli.ts';
 import { fail, fakeDaemon } from '../fake-daemon.ts';
 
 const at = '2026-11-21T08:54:15.000Z';
@@ -60,6 +62,38 @@ describe('alerts watch', () => {
       'resolved  slow  Fast.',
     ]);
     expect(stderr).toContain('Reconnected');
+  });
+
+  test('runs a command for what fires already, once for each firing', async () => {
+    const fired = { ...firing, id: 'firing_1', kind: 'p95_total', value: '9200', threshold: '8000' };
+    const live = (sequence: number, id: string, type: string) => {
+      const { data, ...rest } = event(sequence, type, 'Slow.');
+      return { ...rest, data: { ...data, firing: id } };
+    };
+    const { env } = await fakeDaemon({
+      'GET /v1/workspaces/me/alerts/fired': () => list([fired]),
+      'GET /v1/events': (_call, reply) => {
+        const events = [
+          live(5, 'firing_1', 'alert.fired'),
+          live(6, 'firing_1', 'alert.resolved'),
+          live(7, 'firing_2', 'alert.fired'),
+        ];
+        return new Promise(() => send(reply, events, { stays: true }));
+      },
+    });
+    const run = async (...more: string[]) => {
+      const file = join(await temporaryHome(), 'ran');
+      const line = '"$GATEWAY_ALERT_EVENT $GATEWAY_ALERT $GATEWAY_ALERT_VALUE"';
+      const command = `echo ${line} >> ${file}; test "$(grep -c . ${file})" -lt 3`;
+      await watchUntil('ended with', ['--exec', command, ...more], {
+        env: { ...env, PATH: process.env.PATH ?? '' },
+      });
+      return (await readFile(file, 'utf8')).trim().split('\n');
+    };
+    const others = ['alert.resolved slow 9200', 'alert.fired slow 9200'];
+    expect(await run()).toEqual(['alert.fired old 9200', ...others]);
+    // Who names where to continue gets the event itself.
+    expect(await run('--after', '4')).toEqual(['alert.fired slow 9200', ...others]);
   });
 
   test('runs a command for each event, and reports one that fails', async () => {
