@@ -181,6 +181,7 @@ export const commandLines: Record<string, Sample> = {
   'alerts fired': line('alerts', 'fired'),
   'budgets set': line('budgets', 'set', 'team', '5/day', '--tag', 'team=search', '--hard'),
   'budgets list': line('budgets', 'list'),
+  'budgets check': line('budgets', 'check'),
   'budgets show': about(['budgets', 'show'], aBudget),
   'budgets remove': about(['budgets', 'remove'], aBudget, '--yes'),
   'peer list': line('peer', 'list'),

@@ -96,6 +96,23 @@ export const showBudgetCommand = (context: Context) =>
       await context.out.record(budget, budgetColumns, { pipedRow: budgetColumns });
     });
 
+export const checkBudgetsCommand = (context: Context) =>
+  new Command('check')
+    .argument('[budget]', 'the budget; by default all')
+    .option(...ofWorkspace)
+    .addHelpText('after', example('gateway budgets check team-search && ./nightly.sh'))
+    .action(async (id, { workspace }) => {
+      const params = { workspace: await resolveWorkspace(context, workspace) };
+      const client = context.client();
+      const checked =
+        id === undefined
+          ? (await client.call(listBudgets, { params })).data
+          : [await client.call(getBudget, { params: { ...params, id } })];
+      const usedUp = checked.filter((budget) => shareOf(budget) >= 1);
+      await context.out.table(usedUp, budgetColumns, { empty: 'No budget is used up.' });
+      if (usedUp.length > 0) context.exit = exitCodes.refused;
+    });
+
 export const removeBudgetCommand = (context: Context) =>
   new Command('remove')
     .argument('<budget>', 'the budget')

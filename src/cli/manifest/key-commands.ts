@@ -78,6 +78,11 @@ export const keyCommands: Record<string, CommandEntry | NounEntry> = {
         endpoint: endpoints.getBudget,
         load: async () => (await import('../commands/budgets.ts')).showBudgetCommand,
       },
+      check: {
+        summary: 'Exit with 3 if a budget is used up, for scripts.',
+        endpoint: [endpoints.listBudgets, endpoints.getBudget],
+        load: async () => (await import('../commands/budgets.ts')).checkBudgetsCommand,
+      },
       set: {
         summary: 'Add or change a budget.',
         endpoint: [endpoints.getBudget, endpoints.putBudget],
