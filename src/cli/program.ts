@@ -41,8 +41,9 @@ export async function runProgram(argv: string[], context: Context): Promise<numb
 async function run(argv: string[], context: Context): Promise<number> {
   const line = locate(argv);
   checkOtherName(line);
-  const { program, takesArguments } = await buildProgram(line, context);
-  const rest = takesArguments ? jsonWithoutFields(line.rest) : line.rest;
+  const { program, takesArguments, takesQuery } = await buildProgram(line, context);
+  const words = takesQuery ? exclusionsLast(line.rest) : line.rest;
+  const rest = takesArguments ? jsonWithoutFields(words) : words;
   await program.parseAsync([...line.words, ...rest], { from: 'user' });
   return context.exit;
 }
@@ -97,6 +98,16 @@ async function offerStart(context: Context): Promise<boolean> {
   if (!(await isConfirmed(context, 'Start it in the background now?'))) return false;
   await (await import('./start-daemon.ts')).startDaemon(context);
   return true;
+}
+
+/** Filters such as `-client:curl` are no options: they follow all others, in any order, after `--`. */
+function exclusionsLast(words: string[]): string[] {
+  const end = words.indexOf('--');
+  const isExclusion = (word: string, at: number) => /^-[a-z]+:/.test(word) && (end < 0 || at < end);
+  const exclusions = words.filter(isExclusion);
+  if (exclusions.length === 0) return words;
+  const others = words.filter((word, at) => !isExclusion(word, at));
+  return [...others, ...(end < 0 ? ['--'] : []), ...exclusions];
 }
 
 /** Where arguments follow, bare `--json` must not take the next word as its fields: only `--json=id,name` does. */

@@ -12,6 +12,8 @@ interface BuiltProgram {
   program: CommandUnknownOpts;
   /** Whether the command takes arguments as well as options. */
   takesArguments: boolean;
+  /** Whether one of them is a query of calls. */
+  takesQuery: boolean;
 }
 
 /** Builds the one command to run, or the names and summaries of all for help and suggestions. */
@@ -29,14 +31,15 @@ export async function buildProgram(
     });
   if (!entry) {
     await addSummaries(program, words, context);
-    return { program, takesArguments: false };
+    return { program, takesArguments: false, takesQuery: false };
   }
   const command = await buildCommand(entry, context);
   command.showHelpAfterError(seeHelp(words, context));
   const noun = words.length > 1 ? prepare(new Command(words[0]), context) : undefined;
   if (noun) program.addCommand(noun.addCommand(command));
   else program.addCommand(command);
-  return { program, takesArguments: command.registeredArguments.length > 0 };
+  const names = command.registeredArguments.map((argument) => argument.name());
+  return { program, takesArguments: names.length > 0, takesQuery: names.includes('query') };
 }
 
 function inputsOf({ options, registeredArguments }: CommandUnknownOpts): string[] {

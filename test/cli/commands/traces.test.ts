@@ -143,6 +143,37 @@ test.each([
   }
 });
 
+test('filters that begin with a minus are no options', async () => {
+  for (const [args, q] of [
+    [['list', '-client:curl'], '-client:curl'],
+    [['-client:curl'], '-client:curl'],
+    [
+      ['list', '-client:curl', 'status:failed', '--model', 'a', '-tag:b=c'],
+      'status:failed -client:curl -tag:b=c',
+    ],
+    [['list', 'status:failed', '--', '-client:curl'], 'status:failed -client:curl'],
+  ] as const) {
+    const { env, calls } = await fakeDaemon({
+      'GET /v1/traces': () => ({ object: 'list', data: [], has_more: false, next: null }),
+    });
+    expect(await runCli(['traces', ...args], { env })).toMatchObject({ code: 0 });
+    const { path } = calls.find((call) => call.path.startsWith('/v1/traces?')) ?? {};
+    expect(new URL(path ?? '', 'http://x').searchParams.get('q')).toBe(q);
+  }
+  expect((await runCli(['traces', 'list', '-x'], { env: {} })).stderr).toContain("unknown option '-x'");
+});
+
+test('the timing of a call that was not streamed is said to be missing', async () => {
+  const { env } = await fakeDaemon({ 'GET /v1/traces/req_1/content': () => ({ object: 'trace.content' }) });
+  for (const args of [[], ['--json']]) {
+    const { code, stderr } = await runCli(['traces', 'show', 'req_1', '--timing', ...args], { env });
+    expect({ code, stderr }).toEqual({
+      code: 1,
+      stderr: 'error: The call was not streamed, or its timing is not kept.\n',
+    });
+  }
+});
+
 test('what is wrong with a query or a zone is said once', async () => {
   const { stderr } = await runCli(['traces', 'list', 'since:soon'], { env: {} });
   expect(stderr).toMatch(/^error: since:soon: Write a time ago /);

@@ -73,8 +73,10 @@ export async function showTiming(context: Context, request: string): Promise<voi
     const { playStream } = await import('./play-stream.ts');
     return await playStream(context, request, reads);
   }
-  const rows = (reads ?? []).map((read, at) => ({ ...read, after_ms: read.ms - (reads?.[at - 1]?.ms ?? 0) }));
-  await context.out.table(rows, timingColumns, { empty: 'This was no stream, or its timing is not kept.' });
+  if (!reads?.length)
+    throw new CliError('The call was not streamed, or its timing is not kept.', { exit: exitCodes.failed });
+  const rows = reads.map((read, at) => ({ ...read, after_ms: read.ms - (reads[at - 1]?.ms ?? 0) }));
+  await context.out.table(rows, timingColumns, { empty: '' });
 }
 
 const timingColumns: Column<Read & { after_ms: number }>[] = [
