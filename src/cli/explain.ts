@@ -2,6 +2,7 @@ import { InvalidPathParameter, NotTheService } from '../shared/client.ts';
 import { type ErrorCode, type ExitCode, exitCodes, failures } from '../shared/errors.ts';
 import { messageOf } from '../shared/faults/message-of.ts';
 import { ReceivedError } from '../shared/faults/received-error.ts';
+import { versionHeader } from '../shared/version.ts';
 import type { CommandIndex, Context } from './context.ts';
 import { CliError, CutShort } from './failures/cli-error.ts';
 import { inCommandWords, inputFor } from './failures/command-words.ts';
@@ -23,6 +24,8 @@ interface Explanation {
 export interface ExplainOptions {
   /** Whether the host is this machine's daemon. */
   isLocal: boolean;
+  /** The address that commands connect to. */
+  url?: string | undefined;
   /** Finds the command to suggest after a 404. */
   commands?: CommandIndex | undefined;
   /** The options and arguments of the command that failed. */
@@ -65,7 +68,9 @@ export function explain(error: unknown, options: ExplainOptions): Explanation {
 /** Prints a failure to stderr and returns its exit code. */
 export function reportFailure(error: unknown, context: Context): ExitCode {
   const { commands, inputs } = context;
-  const { exit, sentence, details } = explain(error, { isLocal: isLocalHost(context), commands, inputs });
+  const host = hostOf(context);
+  const options = { isLocal: host?.isLocal ?? false, url: host?.url, commands, inputs };
+  const { exit, sentence, details } = explain(error, options);
   const { stderr } = context.io;
   const safe = stderr.isTty ? escapeControls : (text: string) => text;
   const paint = context.out.paint.stderr;
@@ -79,10 +84,14 @@ export function reportFailure(error: unknown, context: Context): ExitCode {
 
 /** Whether commands connect to the daemon of this machine; false if they cannot connect to any. */
 export function isLocalHost(context: Context): boolean {
+  return hostOf(context)?.isLocal ?? false;
+}
+
+function hostOf(context: Context): ReturnType<Context['host']> | undefined {
   try {
-    return context.host().isLocal;
+    return context.host();
   } catch {
-    return false;
+    return undefined;
   }
 }
 
@@ -91,6 +100,8 @@ function explainCliError(error: CliError): Explanation {
 }
 
 function explainReceived(error: ReceivedError, options: ExplainOptions): Explanation {
+  if (options.url !== undefined && isOfAnother(error))
+    return explain(new NotTheService(options.url), options);
   const details: Explanation['details'] = [];
   if (error.param) details.push(['param', error.param]);
   if (error.sentCode) details.push(['code', error.sentCode]);
@@ -102,6 +113,11 @@ function explainReceived(error: ReceivedError, options: ExplainOptions): Explana
     sentence: inCommandWords(error.message, options.inputs ?? []),
     details,
   };
+}
+
+/** Whether a refusal came from a program that is no gateway. What is temporary may be a proxy's, in front of one. */
+function isOfAnother({ status, headers }: ReceivedError): boolean {
+  return status < 500 && status !== 429 && headers !== undefined && headers[versionHeader] === undefined;
 }
 
 function advice(

@@ -1,5 +1,6 @@
-import type { ServerResponse } from 'node:http';
-import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { createServer, type ServerResponse } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { afterAll, beforeAll, describe, expect, onTestFinished, test } from 'vitest';
 import { exitCodes } from '../../src/shared/errors.ts';
 import { runCli, temporaryHome } from '../support/run-cli.ts';
 import { type RunningDaemon, startDaemon } from '../support/start-daemon.ts';
@@ -54,6 +55,22 @@ test.each([
   const { stderr } = await runCli(['rates'], { env });
   if (next === undefined) expect(stderr).not.toContain('next');
   else expect(stderr).toContain(next);
+});
+
+test.each([404, 401, 405])('a %i of another program says that it is no gateway', async (status) => {
+  const other = createServer((_request, response) => {
+    response
+      .writeHead(status, { 'content-type': 'application/json' })
+      .end('{"error":{"message":"unknown path"}}');
+  });
+  await new Promise<void>((resolve) => other.listen(0, '127.0.0.1', resolve));
+  onTestFinished(() => void other.close());
+  const url = `http://127.0.0.1:${(other.address() as AddressInfo).port}`;
+  const { code, stderr } = await runCli(['status', '--host', url], {
+    env: { GATEWAY_HOME: await temporaryHome(), GATEWAY_KEY: 'gwk_example' },
+  });
+  expect(code).toBe(exitCodes.failed);
+  expect(stderr).toBe(`error: ${url} does not respond like a gateway.\n  next    Check the address.\n`);
 });
 
 test('a message of the API is in the words of the command', async () => {

@@ -36,7 +36,7 @@ export const listTracesCommand = (context: Context) =>
     )
     .addOption(new Option('--status <status>', 'only calls with this status').choices(requestStatuses))
     .option('--model <model>', 'only calls of this model')
-    .option('--provider <provider>', 'only calls that this provider answered')
+    .option('--provider <provider>', 'only calls that this provider answered, or at which they failed')
     .option('--key <key>', 'only calls of this key, by id or name')
     .option('--since <time>', `only calls that finished since then: ${pastTimeHelp}`, pastTimeInZone(context))
     .option(
