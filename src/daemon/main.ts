@@ -160,7 +160,7 @@ async function runUntilStopped(config: Config, resources: Resources): Promise<vo
     isOnTerminal: environment.stdout.isTty === true,
   });
   try {
-    const { isFresh, hasDefaultKey } = await preparing;
+    const { isFresh } = await preparing;
     server = await withWorkers(server, daemon, config, resources);
     telemetry.watch(server.running);
     const { found } = await listen(server, daemon, config, resources);
@@ -170,7 +170,6 @@ async function runUntilStopped(config: Config, resources: Resources): Promise<vo
         ...address,
         config: { ...config, ...config.live },
         isFresh,
-        hasDefaultKey,
         providers,
         found,
       }),

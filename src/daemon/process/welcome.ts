@@ -10,8 +10,6 @@ interface WelcomeFacts {
   >;
   /** Whether this is the first start. */
   isFresh: boolean;
-  /** Whether the default key is still valid: it can be revoked. */
-  hasDefaultKey: boolean;
   providers: readonly { description: ProviderDescription }[];
   /** Detected local servers. */
   found: Promise<readonly { description: ProviderDescription }[]>;
@@ -19,17 +17,15 @@ interface WelcomeFacts {
 
 const commandWidth = 38;
 
-/** What `gateway serve` prints once it listens: its address, its providers, and commands to try. */
+/** What `gateway serve` prints once it listens: its address, its providers, and at the first start commands to try. */
 export async function welcome(facts: WelcomeFacts): Promise<string> {
-  const { url, config, isFresh, hasDefaultKey, providers, found } = facts;
+  const { url, config, isFresh, providers, found } = facts;
   const all = [...providers, ...(await found.catch(() => []))];
   const available = all.filter(({ description }) => description.available);
   const missing = all.filter(({ description }) => !description.available);
   const names = available.map(({ description }) => description.name).join(', ');
   const only = available.length > 1 ? '' : ' (built in; needs no key and no network)';
-  const { name, first } = config.typed;
-  const command = (words: string, purpose: string) =>
-    `  ${`${name} ${words}`.padEnd(commandWidth)} ${purpose}`;
+  const { name } = config.typed;
   const lines = [
     `Gateway is ready at ${url}`,
     `To see it in a browser: ${name} open`,
@@ -42,10 +38,21 @@ export async function welcome(facts: WelcomeFacts): Promise<string> {
     ...proxyLines(config),
     `  reference  ${url}/docs`,
     '',
+    ...(isFresh ? firstSteps(facts) : []),
+  ];
+  return `${lines.join('\n')}\n`;
+}
+
+/** Commands to try. */
+function firstSteps({ url, config: { typed } }: WelcomeFacts): string[] {
+  const { name, first } = typed;
+  const command = (words: string, purpose: string) =>
+    `  ${`${name} ${words}`.padEnd(commandWidth)} ${purpose}`;
+  return [
     'Try it in another terminal:',
     '',
     ...(first === undefined ? [] : [`  ${first}`]),
-    `  curl ${url}/v1/responses -H "authorization: Bearer $(${name} ${hasDefaultKey ? 'keys default' : 'keys issue --quiet'})" \\`,
+    `  curl ${url}/v1/responses -H "authorization: Bearer $(${name} keys default)" \\`,
     `    -H 'content-type: application/json' -d '{"model":"sim/assistant","input":"Hello!"}'`,
     '',
     'Next:',
@@ -55,7 +62,6 @@ export async function welcome(facts: WelcomeFacts): Promise<string> {
     command('keys issue --name my-app', 'create a key for an app'),
     '',
   ];
-  return `${lines.join('\n')}\n`;
 }
 
 /** Listening on all addresses is not enough: requests with a Host that is not allowed are refused. */

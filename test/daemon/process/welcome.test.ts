@@ -20,8 +20,7 @@ const facts = {
     proxies: undefined,
     typed: { name: 'npx gateway', first: undefined },
   },
-  isFresh: false,
-  hasDefaultKey: true,
+  isFresh: true,
   providers: [provider('openai', 'no key: set OPENAI_API_KEY'), provider('simulator', null)],
   found: Promise.resolve([] as Described[]),
 };
@@ -37,9 +36,10 @@ test('the banner shows commands as they must be typed, and an export only if nee
   expect(elsewhere).not.toContain('npx');
 });
 
-test('the banner suggests to issue a key if the default one was revoked', async () => {
-  const text = await welcome({ ...facts, hasDefaultKey: false });
-  expect(text).toContain('"authorization: Bearer $(npx gateway keys issue --quiet)"');
+test('commands to try are those of a first start', async () => {
+  const text = await welcome({ ...facts, isFresh: false });
+  expect(text).toContain('http://127.0.0.1:4100');
+  expect(text).not.toMatch(/Try it|Next:|curl|keys/);
 });
 
 test('the banner lists available providers and what the others need', async () => {

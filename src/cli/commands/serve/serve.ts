@@ -64,6 +64,7 @@ export const serveCommand = (context: Context) =>
         askSecret: askerOf(context),
         showCall: stdout.isTty && !out.isQuiet() ? callPrinter(stdout, context) : undefined,
       })) as typeof context.exit;
+      if (stdout.isTty && context.exit === exitCodes.done) out.note('Gateway has stopped.');
       await close(context.exit);
     });
 

@@ -30,8 +30,6 @@ export interface Bootstrap {
   workspaceCreatedAt: number;
   /** Whether this was the first start. */
   isFresh: boolean;
-  /** Whether the default key is active. */
-  hasDefaultKey: boolean;
   /** The secrets to write to the files; undefined where the existing one is valid. */
   write: FirstSecrets;
 }
@@ -48,12 +46,10 @@ export async function bootstrap(deps: BootstrapDeps, files: FirstSecrets): Promi
   // A revoked default key is not replaced, only an unknown one or one whose file is missing.
   const standing = files.defaultKey === undefined ? 'unknown' : await deps.keys.standing(files.defaultKey);
   const defaultKey = standing === 'unknown' ? (await deps.keys.issueFor(owner, 'default')).secret : undefined;
-  const hasDefaultKey = standing !== 'ended';
   return {
     ...owner,
     workspaceCreatedAt: workspace.createdAt,
     isFresh: !existing,
-    hasDefaultKey,
     write: { login, defaultKey },
   };
 }
