@@ -109,7 +109,7 @@ function explainReceived(error: ReceivedError, options: ExplainOptions): Explana
   const next = advice(error, options);
   if (next) details.push(['next', next]);
   return {
-    exit: failures[error.code].exit,
+    exit: isUnrecorded(error) ? exitCodes.failed : failures[error.code].exit,
     sentence: inCommandWords(error.message, options.inputs ?? []),
     details,
   };
@@ -173,6 +173,7 @@ function advice(
       if (/\bgateway (vault|wallet|engine) /.test(error.message)) return undefined;
       break;
     case 'upstream_failed':
+      if (isUnrecorded(error)) return 'Record it: gateway serve --record FOLDER';
       // Waiting helps only where another provider failed for another reason.
       if (isAboutOneProvider(error.message, ' rejected the API key: '))
         return "Replace the key where the daemon runs, then restart it. A workspace's own key: gateway provider-keys set";
@@ -192,6 +193,11 @@ function advice(
   const wait = seconds === undefined ? 'Try again in a moment.' : `Try again in ${seconds} s.`;
   const inspection = inspections[error.code];
   return inspection ? `${wait} To see what is wrong: ${inspection}` : wait;
+}
+
+/** Whether a daemon with `--replay` has no recording of the call: waiting does not help. */
+function isUnrecorded({ code, message }: ReceivedError): boolean {
+  return code === 'upstream_failed' && /\bwas not recorded\.|\bNo recording answers /.test(message);
 }
 
 function changeAdvice({ param }: ReceivedError, inputs: readonly string[]): string {

@@ -44,6 +44,11 @@ test.each([
     'one rejected the API key: check it (401)',
     'next    Replace the key where the daemon runs, then restart it.',
   ],
+  ['POST /v1/chat/completions was not recorded', 'next    Record it: gateway serve --record FOLDER'],
+  [
+    'No recording answers POST /v1/x: the folder is empty',
+    'next    Record it: gateway serve --record FOLDER',
+  ],
   ['one reports that the account is out of credit: add credit there (402)', undefined],
   ['one rejected the API key: check it (401); two timed out', 'next    Try again in a moment.'],
 ])('the advice after “%s” is what helps', async (failure, next) => {

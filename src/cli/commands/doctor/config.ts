@@ -80,7 +80,7 @@ export async function checkKeychain(context: Context): Promise<Finding[]> {
         // A locked keychain may already hold the master key, so do not suggest another store.
         remedy: /^(locked|timed-out)$/.test(error.fault)
           ? 'Unlock it, then run: gateway vault unlock'
-          : 'To work without a keychain: gateway config set vault.store passphrase',
+          : 'To work without a keychain: gateway vault unlock --passphrase',
       },
     ];
   }
