@@ -7,10 +7,10 @@ import type {
   createAgent as createAgentContract,
 } from '../../shared/contract/agents.ts';
 import type { Result } from '../../shared/contract/endpoint.ts';
+import { createAgent, createAgentChallenge, getAgent } from '../../shared/endpoints.ts';
 import { dollars } from '../../view/money.ts';
 import { count } from '../../view/numbers.ts';
 import type { Context } from '../context.ts';
-import { createAgent, createAgentChallenge, getAgent } from '../endpoints.ts';
 import { example } from '../options.ts';
 import { progressBar } from '../output/progress.ts';
 import type { Column } from '../output/table.ts';

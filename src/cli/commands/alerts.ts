@@ -7,12 +7,6 @@ import {
   isOfManyCalls,
 } from '../../shared/constants/alert-kinds.ts';
 import type { Alert, AlertCondition, AlertFiring, AlertPreview } from '../../shared/contract/alerts.ts';
-import { exitCodes } from '../../shared/errors.ts';
-import { ReceivedError } from '../../shared/faults/received-error.ts';
-import { alertValue } from '../../view/alerts.ts';
-import { ago, duration } from '../../view/durations.ts';
-import { dayAndClock, shortTime } from '../../view/times.ts';
-import type { Context } from '../context.ts';
 import {
   deleteAlert,
   getAlert,
@@ -21,7 +15,13 @@ import {
   previewAlert,
   putAlert,
   testAlert,
-} from '../endpoints.ts';
+} from '../../shared/endpoints.ts';
+import { exitCodes } from '../../shared/errors.ts';
+import { ReceivedError } from '../../shared/faults/received-error.ts';
+import { alertValue } from '../../view/alerts.ts';
+import { ago, duration } from '../../view/durations.ts';
+import { dayAndClock, shortTime } from '../../view/times.ts';
+import type { Context } from '../context.ts';
 import { CliError } from '../failures/cli-error.ts';
 import { resolveKey, resolveWorkspace } from '../names/resolve.ts';
 import { example, minutes, wholeNumber, yesOption } from '../options.ts';

@@ -1,17 +1,17 @@
 import { Argument, Command } from '@commander-js/extra-typings';
 import type { AutopilotRun, AutopilotRunEntry } from '../../shared/contract/autopilots.ts';
 import type { ThreadEvent } from '../../shared/contract/threads.ts';
-import { exitCodes } from '../../shared/errors.ts';
-import { bitcoin } from '../../shared/money/sats.ts';
-import { plannedTime } from '../../view/times.ts';
-import type { Context } from '../context.ts';
 import {
   cancelAutopilotRun,
   followThread,
   getAutopilotRun,
   listAutopilotRuns,
   runAutopilot,
-} from '../endpoints.ts';
+} from '../../shared/endpoints.ts';
+import { exitCodes } from '../../shared/errors.ts';
+import { bitcoin } from '../../shared/money/sats.ts';
+import { plannedTime } from '../../view/times.ts';
+import type { Context } from '../context.ts';
 import { CliError } from '../failures/cli-error.ts';
 import { resolveAutopilot, resolveThread } from '../names/resolve.ts';
 import { example, wholeNumber } from '../options.ts';

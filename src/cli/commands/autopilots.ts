@@ -9,12 +9,6 @@ import type {
   AutopilotVisibility,
   ListedAutopilot,
 } from '../../shared/contract/autopilots.ts';
-import { exitCodes } from '../../shared/errors.ts';
-import { bitcoin } from '../../shared/money/sats.ts';
-import { ago } from '../../view/durations.ts';
-import { dollars } from '../../view/money.ts';
-import { plannedTime } from '../../view/times.ts';
-import type { Context } from '../context.ts';
 import {
   archiveAutopilot,
   createAutopilot,
@@ -22,7 +16,13 @@ import {
   listAutopilots,
   listDirectory,
   updateAutopilot,
-} from '../endpoints.ts';
+} from '../../shared/endpoints.ts';
+import { exitCodes } from '../../shared/errors.ts';
+import { bitcoin } from '../../shared/money/sats.ts';
+import { ago } from '../../view/durations.ts';
+import { dollars } from '../../view/money.ts';
+import { plannedTime } from '../../view/times.ts';
+import type { Context } from '../context.ts';
 import { CliError } from '../failures/cli-error.ts';
 import { asGiven, resolveAutopilot } from '../names/resolve.ts';
 import { example, wholeNumber, yesOption } from '../options.ts';

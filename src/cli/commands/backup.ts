@@ -13,10 +13,10 @@ import {
 import { basename, dirname, resolve } from 'node:path';
 import { Command } from '@commander-js/extra-typings';
 import type { Backup, BackupEvent } from '../../shared/contract/backups.ts';
+import { createBackup } from '../../shared/endpoints.ts';
 import { exitCodes } from '../../shared/errors.ts';
 import { sizeText } from '../../shared/text/size-text.ts';
 import type { Context } from '../context.ts';
-import { createBackup } from '../endpoints.ts';
 import { CliError } from '../failures/cli-error.ts';
 import { example } from '../options.ts';
 import { progressBar } from '../output/progress.ts';

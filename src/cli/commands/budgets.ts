@@ -6,13 +6,13 @@ import {
   thresholdMax,
   thresholdsMax,
 } from '../../shared/contract/budgets.ts';
+import { deleteBudget, getBudget, listBudgets, putBudget } from '../../shared/endpoints.ts';
 import { exitCodes } from '../../shared/errors.ts';
 import { ReceivedError } from '../../shared/faults/received-error.ts';
 import { spendPeriods } from '../../shared/money/spend-periods.ts';
 import { dollars } from '../../view/money.ts';
 import { plannedTime } from '../../view/times.ts';
 import type { Context } from '../context.ts';
-import { deleteBudget, getBudget, listBudgets, putBudget } from '../endpoints.ts';
 import { CliError } from '../failures/cli-error.ts';
 import { resolveKey, resolveWorkspace } from '../names/resolve.ts';
 import { example, yesOption } from '../options.ts';

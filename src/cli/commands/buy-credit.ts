@@ -1,11 +1,11 @@
 import { Command } from '@commander-js/extra-typings';
 import type { CreditPurchase } from '../../shared/contract/credit.ts';
+import { buyCredit, getCreditPurchase } from '../../shared/endpoints.ts';
 import { exitCodes } from '../../shared/errors.ts';
 import { bitcoin } from '../../shared/money/sats.ts';
 import { ago } from '../../view/durations.ts';
 import { dollars } from '../../view/money.ts';
 import type { Context } from '../context.ts';
-import { buyCredit, getCreditPurchase } from '../endpoints.ts';
 import { CliError } from '../failures/cli-error.ts';
 import { example, wholeNumber } from '../options.ts';
 import type { Column } from '../output/table.ts';

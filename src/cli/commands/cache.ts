@@ -1,10 +1,10 @@
 import { Command } from '@commander-js/extra-typings';
 import type { CacheView } from '../../shared/contract/cache.ts';
+import { clearCache, getCache } from '../../shared/endpoints.ts';
 import { sizeText } from '../../shared/text/size-text.ts';
 import { duration } from '../../view/durations.ts';
 import { count } from '../../view/numbers.ts';
 import type { Context } from '../context.ts';
-import { clearCache, getCache } from '../endpoints.ts';
 import { resolveWorkspace } from '../names/resolve.ts';
 import { example } from '../options.ts';
 import type { Column } from '../output/table.ts';

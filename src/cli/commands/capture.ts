@@ -2,12 +2,6 @@ import { Argument, Command } from '@commander-js/extra-typings';
 import { captureLevels } from '../../shared/constants/capture-levels.ts';
 import type { getCapture as getCaptureContract } from '../../shared/contract/content.ts';
 import type { Result } from '../../shared/contract/endpoint.ts';
-import { sizeText } from '../../shared/text/size-text.ts';
-import { ago } from '../../view/durations.ts';
-import { type KeyNames, keyText } from '../../view/key-names.ts';
-import { count } from '../../view/numbers.ts';
-import { plannedTime } from '../../view/times.ts';
-import type { Context } from '../context.ts';
 import {
   captureWire,
   clearTraceContent,
@@ -15,7 +9,13 @@ import {
   getCapture,
   setKeyDefaults,
   updateWorkspace,
-} from '../endpoints.ts';
+} from '../../shared/endpoints.ts';
+import { sizeText } from '../../shared/text/size-text.ts';
+import { ago } from '../../view/durations.ts';
+import { type KeyNames, keyText } from '../../view/key-names.ts';
+import { count } from '../../view/numbers.ts';
+import { plannedTime } from '../../view/times.ts';
+import type { Context } from '../context.ts';
 import { keyNamesFor } from '../names/key-names.ts';
 import { resolveFilter, resolveKey, resolveWorkspace } from '../names/resolve.ts';
 import { example, minutes } from '../options.ts';

@@ -1,9 +1,9 @@
 import { Command } from '@commander-js/extra-typings';
 import type { Chat, Run } from '../../shared/contract/chats.ts';
+import { listChats, listRuns } from '../../shared/endpoints.ts';
 import { ago } from '../../view/durations.ts';
 import { dollars } from '../../view/money.ts';
 import type { Context } from '../context.ts';
-import { listChats, listRuns } from '../endpoints.ts';
 import { resolveThread } from '../names/resolve.ts';
 import { example, wholeNumber } from '../options.ts';
 import type { Style } from '../output/style.ts';

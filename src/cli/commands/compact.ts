@@ -1,11 +1,11 @@
 import { Command } from '@commander-js/extra-typings';
 import type { CompactedConversation } from '../../shared/contract/compaction.ts';
 import type { CreateResponseBody } from '../../shared/contract/responses.ts';
+import { compactResponse } from '../../shared/endpoints.ts';
 import { exitCodes } from '../../shared/errors.ts';
 import { dollars } from '../../view/money.ts';
 import { count } from '../../view/numbers.ts';
 import type { Context } from '../context.ts';
-import { compactResponse } from '../endpoints.ts';
 import { CliError } from '../failures/cli-error.ts';
 import { example, wholeNumber } from '../options.ts';
 import { showCancelledCost } from './respond/call-cost.ts';

@@ -1,10 +1,10 @@
 import { Command, InvalidArgumentError } from '@commander-js/extra-typings';
 import type { CreditAccount, CreditGrant } from '../../shared/contract/credit.ts';
 import type { KeyView } from '../../shared/contract/keys.ts';
+import { getKey, grantCredit, listCredit } from '../../shared/endpoints.ts';
 import { ReceivedError } from '../../shared/faults/received-error.ts';
 import { dollars } from '../../view/money.ts';
 import type { Context } from '../context.ts';
-import { getKey, grantCredit, listCredit } from '../endpoints.ts';
 import { resolveAnyWorkspace } from '../names/resolve.ts';
 import { example } from '../options.ts';
 import type { Column } from '../output/table.ts';

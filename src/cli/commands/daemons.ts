@@ -1,8 +1,8 @@
 import { Argument, Command } from '@commander-js/extra-typings';
 import type { Daemon } from '../../shared/contract/daemons.ts';
+import { listDaemons, removeDaemon } from '../../shared/endpoints.ts';
 import { ago } from '../../view/durations.ts';
 import type { Context } from '../context.ts';
-import { listDaemons, removeDaemon } from '../endpoints.ts';
 import { example } from '../options.ts';
 import type { Column } from '../output/table.ts';
 

@@ -1,11 +1,11 @@
 import { Command } from '@commander-js/extra-typings';
 import type { CreateEmbeddingBody, EmbeddingList } from '../../shared/contract/embeddings.ts';
+import { createEmbedding, listModels } from '../../shared/endpoints.ts';
 import { exitCodes } from '../../shared/errors.ts';
 import { trimEnd } from '../../shared/text/trim-text.ts';
 import { dollars } from '../../view/money.ts';
 import { count } from '../../view/numbers.ts';
 import type { Context } from '../context.ts';
-import { createEmbedding, listModels } from '../endpoints.ts';
 import { CliError } from '../failures/cli-error.ts';
 import { isStdin } from '../io.ts';
 import { example, wholeNumber } from '../options.ts';

@@ -4,12 +4,17 @@ import { join, resolve } from 'node:path';
 import { Command, Option } from '@commander-js/extra-typings';
 import { engineGpus, engineLibrary, enginePackages } from '../../shared/constants/engine-library.ts';
 import type { EngineModelCheck, EngineModelView } from '../../shared/contract/engine.ts';
+import {
+  addEngineModel,
+  checkEngineModel,
+  listEngineModels,
+  removeEngineModel,
+} from '../../shared/endpoints.ts';
 import { exitCodes } from '../../shared/errors.ts';
 import { foldersOf } from '../../shared/folders.ts';
 import { sizeText } from '../../shared/text/size-text.ts';
 import { duration } from '../../view/durations.ts';
 import type { Context } from '../context.ts';
-import { addEngineModel, checkEngineModel, listEngineModels, removeEngineModel } from '../endpoints.ts';
 import { CliError } from '../failures/cli-error.ts';
 import { readDaemonFile } from '../hosts/local-daemon.ts';
 import { example } from '../options.ts';

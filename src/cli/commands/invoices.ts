@@ -1,9 +1,9 @@
 import { Command } from '@commander-js/extra-typings';
 import type { WalletInvoice } from '../../shared/contract/payments.ts';
+import { createInvoice, getInvoice, listInvoices } from '../../shared/endpoints.ts';
 import { bitcoin } from '../../shared/money/sats.ts';
 import { ago } from '../../view/durations.ts';
 import type { Context } from '../context.ts';
-import { createInvoice, getInvoice, listInvoices } from '../endpoints.ts';
 import { csvOption, example, wholeNumber } from '../options.ts';
 import type { Style } from '../output/style.ts';
 import type { Column } from '../output/table.ts';

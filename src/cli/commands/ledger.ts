@@ -1,9 +1,9 @@
 import { Command } from '@commander-js/extra-typings';
 import type { LedgerCheck } from '../../shared/contract/credit.ts';
+import { verifyLedger } from '../../shared/endpoints.ts';
 import { exitCodes } from '../../shared/errors.ts';
 import { count } from '../../view/numbers.ts';
 import type { Context } from '../context.ts';
-import { verifyLedger } from '../endpoints.ts';
 import { example } from '../options.ts';
 
 export const verifyLedgerCommand = (context: Context) =>

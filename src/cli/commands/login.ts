@@ -1,10 +1,10 @@
 import { Command } from '@commander-js/extra-typings';
 import type { Result } from '../../shared/contract/endpoint.ts';
 import type { createSession as createSessionContract } from '../../shared/contract/people.ts';
+import { createSession, signOut } from '../../shared/endpoints.ts';
 import { exitCodes } from '../../shared/errors.ts';
 import { ReceivedError } from '../../shared/faults/received-error.ts';
 import type { Context } from '../context.ts';
-import { createSession, signOut } from '../endpoints.ts';
 import { CliError } from '../failures/cli-error.ts';
 import { hostUrl, readLoginLink, socketPathOf } from '../hosts/host-address.ts';
 import {

@@ -5,12 +5,12 @@ import type {
   PricesView,
   RefreshedProvider,
 } from '../../shared/contract/models.ts';
+import { getModel, listModels, refreshModels } from '../../shared/endpoints.ts';
 import { exitCodes } from '../../shared/errors.ts';
 import { duration } from '../../view/durations.ts';
 import { dollars } from '../../view/money.ts';
 import { count } from '../../view/numbers.ts';
 import type { Context } from '../context.ts';
-import { getModel, listModels, refreshModels } from '../endpoints.ts';
 import { csvOption, example } from '../options.ts';
 import type { Column } from '../output/table.ts';
 

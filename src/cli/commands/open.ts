@@ -1,11 +1,11 @@
 import { mkdirSync, renameSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { Command } from '@commander-js/extra-typings';
+import { createLoginLink } from '../../shared/endpoints.ts';
 import { exitCodes } from '../../shared/errors.ts';
 import { dataFiles, foldersOf } from '../../shared/folders.ts';
 import { trimEnd } from '../../shared/text/trim-text.ts';
 import type { Context } from '../context.ts';
-import { createLoginLink } from '../endpoints.ts';
 import { CliError } from '../failures/cli-error.ts';
 import { isSentInClear, socketPathOf } from '../hosts/host-address.ts';
 import { example } from '../options.ts';

@@ -1,6 +1,6 @@
 import { Command } from '@commander-js/extra-typings';
+import { openApi } from '../../shared/endpoints.ts';
 import type { Context } from '../context.ts';
-import { openApi } from '../endpoints.ts';
 import { example } from '../options.ts';
 
 export const openApiCommand = (context: Context) =>

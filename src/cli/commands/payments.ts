@@ -6,10 +6,6 @@ import type {
   requestInvoice as requestInvoiceContract,
 } from '../../shared/contract/payments.ts';
 import type { resolvePayment as resolvePaymentContract } from '../../shared/contract/wallet-backend.ts';
-import { exitCodes } from '../../shared/errors.ts';
-import { bitcoin } from '../../shared/money/sats.ts';
-import { ago } from '../../view/durations.ts';
-import type { Context } from '../context.ts';
 import {
   decodeInvoice,
   getPayment,
@@ -17,7 +13,11 @@ import {
   payInvoice,
   requestInvoice,
   resolvePayment,
-} from '../endpoints.ts';
+} from '../../shared/endpoints.ts';
+import { exitCodes } from '../../shared/errors.ts';
+import { bitcoin } from '../../shared/money/sats.ts';
+import { ago } from '../../view/durations.ts';
+import type { Context } from '../context.ts';
 import { CliError } from '../failures/cli-error.ts';
 import { csvOption, example, wholeNumber, yesOption } from '../options.ts';
 import { escapeControls } from '../output/escape-controls.ts';

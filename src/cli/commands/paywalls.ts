@@ -1,9 +1,5 @@
 import { Command, InvalidArgumentError, Option } from '@commander-js/extra-typings';
 import type { AuthScheme, ExportFormat, Paywall, PaywallMethod } from '../../shared/contract/paywalls.ts';
-import { bitcoin } from '../../shared/money/sats.ts';
-import { ago } from '../../view/durations.ts';
-import { count } from '../../view/numbers.ts';
-import type { Context } from '../context.ts';
 import {
   createPaywall,
   deletePaywall,
@@ -11,7 +7,11 @@ import {
   getPaywall,
   listPaywalls,
   updatePaywall,
-} from '../endpoints.ts';
+} from '../../shared/endpoints.ts';
+import { bitcoin } from '../../shared/money/sats.ts';
+import { ago } from '../../view/durations.ts';
+import { count } from '../../view/numbers.ts';
+import type { Context } from '../context.ts';
 import { example, wholeNumber, yesOption } from '../options.ts';
 import type { Style } from '../output/style.ts';
 import type { Column } from '../output/table.ts';

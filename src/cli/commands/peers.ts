@@ -1,10 +1,10 @@
 import { Command, InvalidArgumentError, Option } from '@commander-js/extra-typings';
 import { type Peer, type PeerAttempt, type PeerCheck, peerNamePattern } from '../../shared/contract/peers.ts';
+import { checkPeer, deletePeer, listPeerAttempts, listPeers, putPeer } from '../../shared/endpoints.ts';
 import { exitCodes } from '../../shared/errors.ts';
 import { isoTime } from '../../shared/time/time.ts';
 import { ago, duration } from '../../view/durations.ts';
 import type { Context } from '../context.ts';
-import { checkPeer, deletePeer, listPeerAttempts, listPeers, putPeer } from '../endpoints.ts';
 import { noSuch } from '../failures/no-such.ts';
 import { resolveWorkspace } from '../names/resolve.ts';
 import { example, wholeNumber, yesOption } from '../options.ts';

@@ -1,9 +1,9 @@
 import { Command } from '@commander-js/extra-typings';
 import type { Profile } from '../../shared/contract/profile.ts';
+import { deleteProfile, getMe, updateProfile } from '../../shared/endpoints.ts';
 import { exitCodes } from '../../shared/errors.ts';
 import { ago } from '../../view/durations.ts';
 import type { Context } from '../context.ts';
-import { deleteProfile, getMe, updateProfile } from '../endpoints.ts';
 import { CliError } from '../failures/cli-error.ts';
 import { example, yesOption } from '../options.ts';
 import type { Column } from '../output/table.ts';

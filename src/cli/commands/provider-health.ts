@@ -1,9 +1,9 @@
 import { Command } from '@commander-js/extra-typings';
 import type { ProviderHealth } from '../../shared/contract/provider-health.ts';
+import { getProvidersHealth } from '../../shared/endpoints.ts';
 import { ago, duration } from '../../view/durations.ts';
 import { count, percent } from '../../view/numbers.ts';
 import type { Context } from '../context.ts';
-import { getProvidersHealth } from '../endpoints.ts';
 import { csvOption, example } from '../options.ts';
 import type { Column } from '../output/table.ts';
 import { pastTime, pastTimeHelp } from '../times.ts';

@@ -1,10 +1,15 @@
 import { Argument, Command } from '@commander-js/extra-typings';
 import type { ProviderKey, ProviderKeyCheck } from '../../shared/contract/provider-keys.ts';
+import {
+  checkProviderKey,
+  deleteProviderKey,
+  listProviderKeys,
+  putProviderKey,
+} from '../../shared/endpoints.ts';
 import { exitCodes } from '../../shared/errors.ts';
 import { knownProviders } from '../../shared/known-providers.ts';
 import { ago } from '../../view/durations.ts';
 import type { Context } from '../context.ts';
-import { checkProviderKey, deleteProviderKey, listProviderKeys, putProviderKey } from '../endpoints.ts';
 import { CliError } from '../failures/cli-error.ts';
 import { resolveWorkspace } from '../names/resolve.ts';
 import { example, yesOption } from '../options.ts';

@@ -1,8 +1,8 @@
 import { Command } from '@commander-js/extra-typings';
 import type { EndedBench, ProviderView } from '../../shared/contract/providers.ts';
+import { getProvider, retryProvider } from '../../shared/endpoints.ts';
 import { ago } from '../../view/durations.ts';
 import type { Context } from '../context.ts';
-import { getProvider, retryProvider } from '../endpoints.ts';
 import { example } from '../options.ts';
 import type { Column } from '../output/table.ts';
 

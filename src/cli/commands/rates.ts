@@ -1,8 +1,8 @@
 import { Command } from '@commander-js/extra-typings';
 import type { Rate, RateRow } from '../../shared/contract/rates.ts';
+import { listRates } from '../../shared/endpoints.ts';
 import { dollars } from '../../view/money.ts';
 import type { Context } from '../context.ts';
-import { listRates } from '../endpoints.ts';
 import { csvOption, example } from '../options.ts';
 import type { Column } from '../output/table.ts';
 

@@ -1,9 +1,9 @@
 import { Command } from '@commander-js/extra-typings';
 import type { WalletReconciliation } from '../../shared/contract/wallet-backend.ts';
+import { reconcileWallets } from '../../shared/endpoints.ts';
 import { exitCodes } from '../../shared/errors.ts';
 import { bitcoin } from '../../shared/money/sats.ts';
 import type { Context } from '../context.ts';
-import { reconcileWallets } from '../endpoints.ts';
 import { CliError } from '../failures/cli-error.ts';
 import { example, yesOption } from '../options.ts';
 import type { Column } from '../output/table.ts';

@@ -1,7 +1,7 @@
 import { Command } from '@commander-js/extra-typings';
 import type { ReloadReport } from '../../shared/contract/configuration.ts';
+import { reloadConfiguration } from '../../shared/endpoints.ts';
 import type { Context } from '../context.ts';
-import { reloadConfiguration } from '../endpoints.ts';
 import { example } from '../options.ts';
 import type { Column } from '../output/table.ts';
 

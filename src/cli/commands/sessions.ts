@@ -1,8 +1,8 @@
 import { Command } from '@commander-js/extra-typings';
 import type { Session } from '../../shared/contract/people.ts';
+import { deleteSession, listSessions } from '../../shared/endpoints.ts';
 import { ago } from '../../view/durations.ts';
 import type { Context } from '../context.ts';
-import { deleteSession, listSessions } from '../endpoints.ts';
 import { noSuch } from '../failures/no-such.ts';
 import { collectPages } from '../hosts/pages.ts';
 import { asGiven, resolveSession } from '../names/resolve.ts';

@@ -1,10 +1,17 @@
 import { Command } from '@commander-js/extra-typings';
 import type { Shout, Zone } from '../../shared/contract/shouts.ts';
+import {
+  deleteShout,
+  getShout,
+  listShouts,
+  listZones,
+  postShout,
+  streamShouts,
+} from '../../shared/endpoints.ts';
 import { exitCodes } from '../../shared/errors.ts';
 import { ago } from '../../view/durations.ts';
 import { clockTime } from '../../view/times.ts';
 import type { Context } from '../context.ts';
-import { deleteShout, getShout, listShouts, listZones, postShout, streamShouts } from '../endpoints.ts';
 import { collectRows } from '../hosts/pages.ts';
 import { example, wholeNumber, yesOption } from '../options.ts';
 import { escapeCell, tabSeparatedCell } from '../output/escape-controls.ts';

@@ -6,12 +6,12 @@ import type {
   ProviderStatus,
   ServiceStatus,
 } from '../../shared/contract/daemon.ts';
+import { getServiceStatus, getStatus, listFirings } from '../../shared/endpoints.ts';
 import { ReceivedError } from '../../shared/faults/received-error.ts';
 import { serverAddresses } from '../../shared/storage/database-url.ts';
 import { ago, duration } from '../../view/durations.ts';
 import { count } from '../../view/numbers.ts';
 import type { Context } from '../context.ts';
-import { getServiceStatus, getStatus, listFirings } from '../endpoints.ts';
 import { example } from '../options.ts';
 import type { Column } from '../output/table.ts';
 import { vaultText } from '../output/vault-text.ts';

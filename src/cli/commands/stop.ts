@@ -1,8 +1,8 @@
 import { Command } from '@commander-js/extra-typings';
+import { stopDaemon } from '../../shared/endpoints.ts';
 import { exitCodes } from '../../shared/errors.ts';
 import { ReceivedError } from '../../shared/faults/received-error.ts';
 import type { Context } from '../context.ts';
-import { stopDaemon } from '../endpoints.ts';
 import { CliError } from '../failures/cli-error.ts';
 import { localName } from '../hosts/host-file.ts';
 import { isLocalDown, selectedHost } from '../hosts/hosts.ts';

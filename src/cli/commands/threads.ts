@@ -1,9 +1,5 @@
 import { Command } from '@commander-js/extra-typings';
 import type { Thread, ThreadEvent, ThreadMessage } from '../../shared/contract/threads.ts';
-import { exitCodes } from '../../shared/errors.ts';
-import { ago } from '../../view/durations.ts';
-import { clockTime } from '../../view/times.ts';
-import type { Context } from '../context.ts';
 import {
   createThread,
   deleteThread,
@@ -13,7 +9,11 @@ import {
   listThreads,
   stopThread,
   updateThread,
-} from '../endpoints.ts';
+} from '../../shared/endpoints.ts';
+import { exitCodes } from '../../shared/errors.ts';
+import { ago } from '../../view/durations.ts';
+import { clockTime } from '../../view/times.ts';
+import type { Context } from '../context.ts';
 import { collectPages } from '../hosts/pages.ts';
 import { asGiven, resolveThread } from '../names/resolve.ts';
 import { example, wholeNumber, yesOption } from '../options.ts';

@@ -1,10 +1,10 @@
 import { Command, Option } from '@commander-js/extra-typings';
 import { abilityNames, type Result } from '../../shared/contract/endpoint.ts';
 import type { AccessToken, createToken as createTokenContract } from '../../shared/contract/tokens.ts';
+import { createToken, listTokens, revokeToken, revokeTokens } from '../../shared/endpoints.ts';
 import { exitCodes } from '../../shared/errors.ts';
 import { ago } from '../../view/durations.ts';
 import type { Context } from '../context.ts';
-import { createToken, listTokens, revokeToken, revokeTokens } from '../endpoints.ts';
 import { CliError } from '../failures/cli-error.ts';
 import { noSuch } from '../failures/no-such.ts';
 import { asGiven, resolveToken } from '../names/resolve.ts';

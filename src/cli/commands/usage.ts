@@ -11,6 +11,13 @@ import type {
   UsageSeries,
   UsageView,
 } from '../../shared/contract/usage.ts';
+import {
+  getUsage,
+  getUsageLatency,
+  getUsageSeries,
+  listUsage,
+  tokensServed,
+} from '../../shared/endpoints.ts';
 import { exitCodes } from '../../shared/errors.ts';
 import { localDay } from '../../shared/time/time-zones.ts';
 import { ago, duration } from '../../view/durations.ts';
@@ -18,7 +25,6 @@ import { type KeyNames, keyText } from '../../view/key-names.ts';
 import { dollars } from '../../view/money.ts';
 import { count } from '../../view/numbers.ts';
 import type { Context } from '../context.ts';
-import { getUsage, getUsageLatency, getUsageSeries, listUsage, tokensServed } from '../endpoints.ts';
 import { CliError } from '../failures/cli-error.ts';
 import { keyNamesFor } from '../names/key-names.ts';
 import { resolveFilter } from '../names/resolve.ts';

@@ -1,8 +1,8 @@
 import { Command, Option } from '@commander-js/extra-typings';
 import type { LoginCode, User } from '../../shared/contract/people.ts';
+import { addUser, createLoginCode, listUsers } from '../../shared/endpoints.ts';
 import { ago } from '../../view/durations.ts';
 import type { Context } from '../context.ts';
-import { addUser, createLoginCode, listUsers } from '../endpoints.ts';
 import { hostUrl, isLoopbackUrl, isSentInClear, loginLink, socketPathOf } from '../hosts/host-address.ts';
 import { collectPages } from '../hosts/pages.ts';
 import { resolveUser } from '../names/resolve.ts';

@@ -1,10 +1,10 @@
 import { Command, Option } from '@commander-js/extra-typings';
 import type { Result } from '../../shared/contract/endpoint.ts';
 import type { exportVault as exportVaultContract, VaultStatus } from '../../shared/contract/vault.ts';
+import { exportVault, getVault, rotateVault, unlockVault } from '../../shared/endpoints.ts';
 import { exitCodes } from '../../shared/errors.ts';
 import { ago } from '../../view/durations.ts';
 import type { Context } from '../context.ts';
-import { exportVault, getVault, rotateVault, unlockVault } from '../endpoints.ts';
 import { CliError } from '../failures/cli-error.ts';
 import { example, yesOption } from '../options.ts';
 import type { Column } from '../output/table.ts';

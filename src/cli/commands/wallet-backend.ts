@@ -5,10 +5,6 @@ import type {
   fundWallet as fundWalletContract,
   WalletBackendStatus,
 } from '../../shared/contract/wallet-backend.ts';
-import { exitCodes } from '../../shared/errors.ts';
-import { bitcoin } from '../../shared/money/sats.ts';
-import { backendFacts, connectedBackends, lightningNetworks } from '../../shared/payments/wallet-backends.ts';
-import type { Context } from '../context.ts';
 import {
   checkWalletBackend,
   deleteWalletSecret,
@@ -16,7 +12,11 @@ import {
   getWalletBackend,
   putWalletSecret,
   trustNode,
-} from '../endpoints.ts';
+} from '../../shared/endpoints.ts';
+import { exitCodes } from '../../shared/errors.ts';
+import { bitcoin } from '../../shared/money/sats.ts';
+import { backendFacts, connectedBackends, lightningNetworks } from '../../shared/payments/wallet-backends.ts';
+import type { Context } from '../context.ts';
 import { CliError } from '../failures/cli-error.ts';
 import { example, wholeNumber, yesOption } from '../options.ts';
 import type { Column } from '../output/table.ts';

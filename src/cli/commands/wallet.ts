@@ -6,11 +6,11 @@ import type {
   showPhrase as showPhraseContract,
   Wallet,
 } from '../../shared/contract/wallet.ts';
+import { createWallet, getBalance, showPhrase, useFaucet } from '../../shared/endpoints.ts';
 import { exitCodes } from '../../shared/errors.ts';
 import { ReceivedError } from '../../shared/faults/received-error.ts';
 import { bitcoin } from '../../shared/money/sats.ts';
 import type { Context } from '../context.ts';
-import { createWallet, getBalance, showPhrase, useFaucet } from '../endpoints.ts';
 import { CliError } from '../failures/cli-error.ts';
 import { example, wholeNumber } from '../options.ts';
 import type { Column } from '../output/table.ts';

@@ -1,9 +1,9 @@
 import { Command } from '@commander-js/extra-typings';
 import type { EventView } from '../../shared/contract/events.ts';
+import { listFirings, streamEvents } from '../../shared/endpoints.ts';
 import { exitCodes } from '../../shared/errors.ts';
 import { clockTime } from '../../view/times.ts';
 import type { Context } from '../context.ts';
-import { listFirings, streamEvents } from '../endpoints.ts';
 import { example, wholeNumber } from '../options.ts';
 import { escapeCell } from '../output/escape-controls.ts';
 import { runWithInput } from '../terminal/run-with-input.ts';

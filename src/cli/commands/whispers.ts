@@ -1,14 +1,6 @@
 import { Command } from '@commander-js/extra-typings';
 import type { Client } from '../../shared/client.ts';
 import type { Whisper, WhisperThread } from '../../shared/contract/whispers.ts';
-import { exitCodes } from '../../shared/errors.ts';
-import { missing } from '../../shared/faults/not-found.ts';
-import { ReceivedError } from '../../shared/faults/received-error.ts';
-import { editDistance } from '../../shared/text/edit-distance.ts';
-import { inWords } from '../../shared/text/in-words.ts';
-import { ago } from '../../view/durations.ts';
-import { clockTime } from '../../view/times.ts';
-import type { Context } from '../context.ts';
 import {
   listMembers,
   listWhispers,
@@ -17,7 +9,15 @@ import {
   readWhisper,
   sendWhisper,
   streamWhispers,
-} from '../endpoints.ts';
+} from '../../shared/endpoints.ts';
+import { exitCodes } from '../../shared/errors.ts';
+import { missing } from '../../shared/faults/not-found.ts';
+import { ReceivedError } from '../../shared/faults/received-error.ts';
+import { editDistance } from '../../shared/text/edit-distance.ts';
+import { inWords } from '../../shared/text/in-words.ts';
+import { ago } from '../../view/durations.ts';
+import { clockTime } from '../../view/times.ts';
+import type { Context } from '../context.ts';
 import { CliError } from '../failures/cli-error.ts';
 import { collectRows } from '../hosts/pages.ts';
 import { example, wholeNumber } from '../options.ts';

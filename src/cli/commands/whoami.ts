@@ -1,9 +1,9 @@
 import { Command } from '@commander-js/extra-typings';
 import type { Result } from '../../shared/contract/endpoint.ts';
 import type { getSession as getSessionContract } from '../../shared/contract/people.ts';
+import { getKey, getSession } from '../../shared/endpoints.ts';
 import { ReceivedError } from '../../shared/faults/received-error.ts';
 import type { Context } from '../context.ts';
-import { getKey, getSession } from '../endpoints.ts';
 import { example } from '../options.ts';
 import type { Column } from '../output/table.ts';
 

@@ -6,9 +6,6 @@ import type {
   Member,
   Workspace,
 } from '../../shared/contract/workspaces.ts';
-import { exitCodes } from '../../shared/errors.ts';
-import { ago } from '../../view/durations.ts';
-import type { Context } from '../context.ts';
 import {
   acceptInvitation,
   createInvitation,
@@ -21,7 +18,10 @@ import {
   revokeInvitation,
   updateMember,
   updateWorkspace,
-} from '../endpoints.ts';
+} from '../../shared/endpoints.ts';
+import { exitCodes } from '../../shared/errors.ts';
+import { ago } from '../../view/durations.ts';
+import type { Context } from '../context.ts';
 import { CliError } from '../failures/cli-error.ts';
 import { changeHostFile, localName } from '../hosts/host-file.ts';
 import { collectPages } from '../hosts/pages.ts';

@@ -2,10 +2,10 @@ import type { Client } from '../../shared/client.ts';
 import type { TraceContent } from '../../shared/contract/content.ts';
 import type { ResponseResource } from '../../shared/contract/response-resource.ts';
 import type { TraceView } from '../../shared/contract/traces.ts';
+import { getResponse, getTraceContent, listInputItems } from '../../shared/endpoints.ts';
 import { ReceivedError } from '../../shared/faults/received-error.ts';
 import { type CallText, readOn, type TextPart, textWith } from '../../view/call-text.ts';
 import { answerConversation, requestConversation } from '../../view/conversation.ts';
-import { getResponse, getTraceContent, listInputItems } from '../endpoints.ts';
 import { type Passage, textPassages } from './conversation-text.ts';
 
 type Json = Record<string, unknown>;

@@ -1,4 +1,4 @@
-import * as endpoints from '../endpoints.ts';
+import * as endpoints from '../../shared/endpoints.ts';
 import { type CommandEntry, type NounEntry, rowsOf } from './entry.ts';
 
 /** Conversations with models, and messages between people. */

@@ -1,4 +1,4 @@
-import * as endpoints from '../endpoints.ts';
+import * as endpoints from '../../shared/endpoints.ts';
 import { localName, readHostFile } from '../hosts/host-file.ts';
 import { type CommandEntry, type NounEntry, rowsOf } from './entry.ts';
 

@@ -1,4 +1,4 @@
-import { openApi } from '../endpoints.ts';
+import { openApi } from '../../shared/endpoints.ts';
 import type { CommandEntry, NounEntry } from './entry.ts';
 
 /** Interfaces for people, editors, models and shells. */

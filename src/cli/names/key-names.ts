@@ -1,8 +1,8 @@
 import type { Client } from '../../shared/client.ts';
 import type { Session } from '../../shared/contract/people.ts';
+import { getKey, listKeys, listSessions } from '../../shared/endpoints.ts';
 import { type KeyNames, namesOf } from '../../view/key-names.ts';
 import type { Context } from '../context.ts';
-import { getKey, listKeys, listSessions } from '../endpoints.ts';
 import { collectPages } from '../hosts/pages.ts';
 
 const keysMax = 1000;

@@ -1,7 +1,4 @@
 import type { Key } from '../../shared/contract/keys.ts';
-import { exitCodes } from '../../shared/errors.ts';
-import { ReceivedError } from '../../shared/faults/received-error.ts';
-import type { Context } from '../context.ts';
 import {
   getModel,
   listAutopilots,
@@ -13,7 +10,10 @@ import {
   listTokens,
   listUsers,
   listWorkspaces,
-} from '../endpoints.ts';
+} from '../../shared/endpoints.ts';
+import { exitCodes } from '../../shared/errors.ts';
+import { ReceivedError } from '../../shared/faults/received-error.ts';
+import type { Context } from '../context.ts';
 import { CliError } from '../failures/cli-error.ts';
 import { collectPages } from '../hosts/pages.ts';
 import { escapeControls } from '../output/escape-controls.ts';

@@ -1,12 +1,12 @@
 import { join } from 'node:path';
 import { getHeapSpaceStatistics, setFlagsFromString } from 'node:v8';
 import { type Client, createClient } from '../../shared/client.ts';
+import { getKey } from '../../shared/endpoints.ts';
 import { foldersOf } from '../../shared/folders.ts';
 import { LiveCalls } from '../../view/live-calls.ts';
 import { decisionModel } from '../commands/decide/choose-decision-model.ts';
 import { chooseModel } from '../commands/respond/choose-model.ts';
 import type { Context } from '../context.ts';
-import { getKey } from '../endpoints.ts';
 import { routeTo } from '../hosts/send.ts';
 import { openInBrowser } from '../terminal/browser.ts';
 import { formatFailure } from './format-failure.ts';

@@ -1,6 +1,6 @@
 import type { EventView } from '../../shared/contract/events.ts';
+import { getKey, getSession, listTraces, streamEvents } from '../../shared/endpoints.ts';
 import { CallPace, digestQuery } from '../../view/call-pace.ts';
-import { getKey, getSession, listTraces, streamEvents } from '../endpoints.ts';
 import type { Connection } from './services/follower.ts';
 import type { Services } from './services/services.ts';
 import { loadUsage } from './services/spending.ts';

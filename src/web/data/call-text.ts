@@ -1,8 +1,8 @@
 import type { getTraceContent as contract } from '../../shared/contract/content.ts';
 import type { Result } from '../../shared/contract/endpoint.ts';
+import { getTraceContent } from '../../shared/endpoints.ts';
 import { type CallText, readOn, type TextPart, textWith } from '../../view/call-text.ts';
 import { call } from './api.ts';
-import { getTraceContent } from './endpoints.ts';
 
 export type CallContent = Result<typeof contract>;
 

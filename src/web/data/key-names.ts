@@ -1,6 +1,6 @@
 import { useCallback, useMemo } from 'preact/hooks';
+import { listKeys, listSessions } from '../../shared/endpoints.ts';
 import { type KeyNames, keyText, namesOf } from '../../view/key-names.ts';
-import { listKeys, listSessions } from './endpoints.ts';
 import { useList } from './query.ts';
 
 /** Names of keys and of the caller's own logins by their ids; what the caller may not list has its id. */

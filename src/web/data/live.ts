@@ -1,10 +1,10 @@
 import { effect, signal } from '@preact/signals';
 import { whenAborted } from '../../shared/async/when-aborted.ts';
 import type { EventView } from '../../shared/contract/events.ts';
+import { streamEvents } from '../../shared/endpoints.ts';
 import { ReceivedError } from '../../shared/faults/received-error.ts';
 import { CallPace, digestQuery } from '../../view/call-pace.ts';
 import { stream } from './api.ts';
-import { streamEvents } from './endpoints.ts';
 import { login } from './login.ts';
 
 /**

@@ -1,10 +1,10 @@
 import { effect, signal, untracked } from '@preact/signals';
 import type { Result } from '../../shared/contract/endpoint.ts';
 import type { previewSession as preview } from '../../shared/contract/people.ts';
+import { createSession, getKey, previewSession, signOut } from '../../shared/endpoints.ts';
 import { ReceivedError } from '../../shared/faults/received-error.ts';
 import { parseSecret } from '../../shared/secrets.ts';
 import { callAs } from './api.ts';
-import { createSession, getKey, previewSession, signOut } from './endpoints.ts';
 import { isSafeOrigin, lastUser, rememberUser, signIn } from './login.ts';
 import { hrefOf, navigate, route } from './route.ts';
 

@@ -1,5 +1,5 @@
+import { getSession, listWorkspaces, signOut as signOutSession } from '../../shared/endpoints.ts';
 import { callAs } from '../data/api.ts';
-import { getSession, listWorkspaces, signOut as signOutSession } from '../data/endpoints.ts';
 import { login, signIn, signOut } from '../data/login.ts';
 import { useList, useQuery } from '../data/query.ts';
 

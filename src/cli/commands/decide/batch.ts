@@ -1,10 +1,10 @@
 import { createHash, randomUUID } from 'node:crypto';
 import { appendFileSync, existsSync, readFileSync, statSync, truncateSync } from 'node:fs';
 import type { CreateDecision, Decision } from '../../../shared/contract/decisions.ts';
+import { createDecision } from '../../../shared/endpoints.ts';
 import { ApiError, exitCodes, failures, isErrorCode } from '../../../shared/errors.ts';
 import { briefRate } from '../../../view/numbers.ts';
 import type { Context } from '../../context.ts';
-import { createDecision } from '../../endpoints.ts';
 import { CliError } from '../../failures/cli-error.ts';
 
 export interface BatchOptions {

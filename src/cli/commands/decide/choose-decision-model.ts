@@ -1,5 +1,5 @@
+import { getModel, getServiceStatus } from '../../../shared/endpoints.ts';
 import type { Context } from '../../context.ts';
-import { getModel, getServiceStatus } from '../../endpoints.ts';
 
 /** The model of commands that name none. */
 export const modelDefault = 'service/decide';

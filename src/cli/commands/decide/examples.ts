@@ -1,8 +1,8 @@
 import { readFileSync } from 'node:fs';
 import type { CreateDecision, Decision, DecisionAnswer } from '../../../shared/contract/decisions.ts';
+import { createDecision } from '../../../shared/endpoints.ts';
 import { exitCodes } from '../../../shared/errors.ts';
 import type { Context } from '../../context.ts';
-import { createDecision } from '../../endpoints.ts';
 import { CliError } from '../../failures/cli-error.ts';
 import { progressBar } from '../../output/progress.ts';
 import type { Question } from './questions.ts';

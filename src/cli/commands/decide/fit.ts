@@ -1,8 +1,8 @@
 import { Command } from '@commander-js/extra-typings';
 import type { Calibration } from '../../../shared/contract/calibrations.ts';
+import { deleteCalibration, listCalibrations, putCalibration } from '../../../shared/endpoints.ts';
 import { exitCodes } from '../../../shared/errors.ts';
 import type { Context } from '../../context.ts';
-import { deleteCalibration, listCalibrations, putCalibration } from '../../endpoints.ts';
 import { CliError } from '../../failures/cli-error.ts';
 import { example, wholeNumber } from '../../options.ts';
 import type { Column } from '../../output/table.ts';

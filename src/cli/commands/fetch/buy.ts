@@ -1,5 +1,6 @@
 import type { Result } from '../../../shared/contract/endpoint.ts';
 import type { decodeInvoice as decodeInvoiceContract, Payment } from '../../../shared/contract/payments.ts';
+import { decodeInvoice, getBalance, getPayment, payInvoice } from '../../../shared/endpoints.ts';
 import { exitCodes } from '../../../shared/errors.ts';
 import { ReceivedError } from '../../../shared/faults/received-error.ts';
 import { bitcoin } from '../../../shared/money/sats.ts';
@@ -11,7 +12,6 @@ import {
   tokenBounds,
 } from '../../../shared/payments/payment-offers.ts';
 import type { Context } from '../../context.ts';
-import { decodeInvoice, getBalance, getPayment, payInvoice } from '../../endpoints.ts';
 import { CliError } from '../../failures/cli-error.ts';
 import { escapeControls } from '../../output/escape-controls.ts';
 import { confirm } from '../../terminal/prompts.ts';

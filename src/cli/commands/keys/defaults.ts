@@ -1,9 +1,9 @@
 import { Command, Option } from '@commander-js/extra-typings';
 import { type CaptureLevel, captureLevels } from '../../../shared/constants/capture-levels.ts';
 import type { CacheMode, KeyDefaults, KeyDefaultsChange } from '../../../shared/contract/key-defaults.ts';
+import { setKeyDefaults } from '../../../shared/endpoints.ts';
 import { exitCodes } from '../../../shared/errors.ts';
 import type { Context } from '../../context.ts';
-import { setKeyDefaults } from '../../endpoints.ts';
 import { CliError } from '../../failures/cli-error.ts';
 import { resolveKey, resolveWorkspace } from '../../names/resolve.ts';
 import { example } from '../../options.ts';

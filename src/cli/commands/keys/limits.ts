@@ -1,10 +1,10 @@
 import { Argument, Command, InvalidArgumentError, Option } from '@commander-js/extra-typings';
 import type { Limits, LimitsChange } from '../../../shared/contract/key-limits.ts';
+import { getLimits, setLimits } from '../../../shared/endpoints.ts';
 import { exitCodes } from '../../../shared/errors.ts';
 import { ago } from '../../../view/durations.ts';
 import { dollars } from '../../../view/money.ts';
 import type { Context } from '../../context.ts';
-import { getLimits, setLimits } from '../../endpoints.ts';
 import { CliError } from '../../failures/cli-error.ts';
 import { resolveKey, resolveWorkspace } from '../../names/resolve.ts';
 import { example, wholeNumber } from '../../options.ts';

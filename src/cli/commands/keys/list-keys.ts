@@ -1,11 +1,11 @@
 import { Command } from '@commander-js/extra-typings';
 import type { Client } from '../../../shared/client.ts';
 import type { Key, KeyWithUse } from '../../../shared/contract/keys.ts';
+import { listKeys, showKey } from '../../../shared/endpoints.ts';
 import { ago } from '../../../view/durations.ts';
 import { listedName } from '../../../view/key-names.ts';
 import { dollars } from '../../../view/money.ts';
 import type { Context } from '../../context.ts';
-import { listKeys, showKey } from '../../endpoints.ts';
 import { collectPages } from '../../hosts/pages.ts';
 import { resolveWorkspace } from '../../names/resolve.ts';
 import { csvOption, example, wholeNumber } from '../../options.ts';

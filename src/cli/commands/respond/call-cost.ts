@@ -1,11 +1,11 @@
 import type { ResponseResource } from '../../../shared/contract/response-resource.ts';
 import type { UsageView } from '../../../shared/contract/usage.ts';
+import { getUsage } from '../../../shared/endpoints.ts';
 import { ReceivedError } from '../../../shared/faults/received-error.ts';
 import { duration } from '../../../view/durations.ts';
 import { dollars } from '../../../view/money.ts';
 import { count } from '../../../view/numbers.ts';
 import type { Context } from '../../context.ts';
-import { getUsage } from '../../endpoints.ts';
 
 interface SummaryOptions {
   requestId: string | undefined;

@@ -1,7 +1,7 @@
 import type { ServiceStatus } from '../../../shared/contract/daemon.ts';
+import { getModel, getServiceStatus } from '../../../shared/endpoints.ts';
 import { dollars } from '../../../view/money.ts';
 import type { Context } from '../../context.ts';
-import { getModel, getServiceStatus } from '../../endpoints.ts';
 
 interface ModelFlags {
   model?: string | undefined;

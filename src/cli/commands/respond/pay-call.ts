@@ -1,3 +1,4 @@
+import { payInvoice } from '../../../shared/endpoints.ts';
 import { exitCodes } from '../../../shared/errors.ts';
 import { ReceivedError } from '../../../shared/faults/received-error.ts';
 import { bitcoin } from '../../../shared/money/sats.ts';
@@ -7,7 +8,6 @@ import {
   parseChallenges,
 } from '../../../shared/payments/payment-scheme.ts';
 import type { Context } from '../../context.ts';
-import { payInvoice } from '../../endpoints.ts';
 import { CliError } from '../../failures/cli-error.ts';
 import { localName } from '../../hosts/host-file.ts';
 import { findHost } from '../../hosts/hosts.ts';

@@ -1,8 +1,8 @@
 import type { CreateResponseBody } from '../../../shared/contract/responses.ts';
+import { getModel } from '../../../shared/endpoints.ts';
 import type { Prices } from '../../../shared/money/money.ts';
 import { duration } from '../../../view/durations.ts';
 import type { Context } from '../../context.ts';
-import { getModel } from '../../endpoints.ts';
 import type { Writer } from '../../io.ts';
 import { startSpinner } from '../../output/progress.ts';
 

@@ -1,9 +1,9 @@
 import { readFileSync } from 'node:fs';
 import { basename } from 'node:path';
 import type { CreateResponseBody } from '../../../shared/contract/responses.ts';
+import { createThread } from '../../../shared/endpoints.ts';
 import { exitCodes } from '../../../shared/errors.ts';
 import type { Context } from '../../context.ts';
-import { createThread } from '../../endpoints.ts';
 import { CliError } from '../../failures/cli-error.ts';
 import { resolveThread } from '../../names/resolve.ts';
 import { readAttachments, whyNotRead } from './attachment.ts';

@@ -1,10 +1,10 @@
 import { Argument, Command, Option } from '@commander-js/extra-typings';
 import type { ResponseResource } from '../../../shared/contract/response-resource.ts';
 import type { CreateResponseBody } from '../../../shared/contract/responses.ts';
+import { createResponse } from '../../../shared/endpoints.ts';
 import { exitCodes } from '../../../shared/errors.ts';
 import { receivedError } from '../../../shared/faults/received-error.ts';
 import type { Context } from '../../context.ts';
-import { createResponse } from '../../endpoints.ts';
 import { CliError } from '../../failures/cli-error.ts';
 import { isStdin } from '../../io.ts';
 import { example, numberFrom, wholeNumber } from '../../options.ts';

@@ -1,11 +1,11 @@
 import { Command } from '@commander-js/extra-typings';
 import type { ResponseResource } from '../../../shared/contract/response-resource.ts';
 import type { ListedResponse } from '../../../shared/contract/stored-responses.ts';
+import { cancelResponse, deleteResponse, getResponse, listResponses } from '../../../shared/endpoints.ts';
 import { ago } from '../../../view/durations.ts';
 import { storedContent, storedPassages } from '../../content/call-content.ts';
 import { formatPassages } from '../../content/conversation-text.ts';
 import type { Context } from '../../context.ts';
-import { cancelResponse, deleteResponse, getResponse, listResponses } from '../../endpoints.ts';
 import { collectPages } from '../../hosts/pages.ts';
 import { example, wholeNumber, yesOption } from '../../options.ts';
 import type { Column } from '../../output/table.ts';

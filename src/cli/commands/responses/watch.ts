@@ -1,10 +1,10 @@
 import { Command } from '@commander-js/extra-typings';
 import type { ResponseResource } from '../../../shared/contract/response-resource.ts';
+import { getResponse } from '../../../shared/endpoints.ts';
 import { exitCodes } from '../../../shared/errors.ts';
 import { ReceivedError } from '../../../shared/faults/received-error.ts';
 import type { SseEvent } from '../../../shared/http/sse.ts';
 import type { Context } from '../../context.ts';
-import { getResponse } from '../../endpoints.ts';
 import { isTransient } from '../../hosts/is-transient.ts';
 import { example } from '../../options.ts';
 import { type AnswerFlags, type Following, failureOf, followAnswer, plainOption } from '../respond/answer.ts';

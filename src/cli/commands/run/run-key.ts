@@ -1,8 +1,8 @@
 import type { LimitsChange } from '../../../shared/contract/key-limits.ts';
+import { issueKey, revokeKey } from '../../../shared/endpoints.ts';
 import { exitCodes } from '../../../shared/errors.ts';
 import { parseSecret } from '../../../shared/secrets.ts';
 import type { Context } from '../../context.ts';
-import { issueKey, revokeKey } from '../../endpoints.ts';
 import { CliError } from '../../failures/cli-error.ts';
 import { resolveWorkspace } from '../../names/resolve.ts';
 

@@ -1,12 +1,12 @@
 import { Command, Option } from '@commander-js/extra-typings';
 import type { LimitsChange } from '../../../shared/contract/key-limits.ts';
+import { getModel, listTraces } from '../../../shared/endpoints.ts';
 import { exitCodes } from '../../../shared/errors.ts';
 import { ReceivedError } from '../../../shared/faults/received-error.ts';
 import { trimEnd } from '../../../shared/text/trim-text.ts';
 import { dollars } from '../../../view/money.ts';
 import { count } from '../../../view/numbers.ts';
 import type { Context } from '../../context.ts';
-import { getModel, listTraces } from '../../endpoints.ts';
 import { CliError } from '../../failures/cli-error.ts';
 import { collectPages } from '../../hosts/pages.ts';
 import { example } from '../../options.ts';

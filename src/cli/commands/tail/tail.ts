@@ -1,9 +1,9 @@
 import { Command, Option } from '@commander-js/extra-typings';
 import type { EventView } from '../../../shared/contract/events.ts';
+import { streamEvents } from '../../../shared/endpoints.ts';
 import { exitCodes } from '../../../shared/errors.ts';
 import type { KeyNames } from '../../../view/key-names.ts';
 import type { Context } from '../../context.ts';
-import { streamEvents } from '../../endpoints.ts';
 import { keyNamesFor } from '../../names/key-names.ts';
 import { resolveFilter } from '../../names/resolve.ts';
 import { example, requestStatuses, wholeNumber } from '../../options.ts';

@@ -1,6 +1,6 @@
 import { Command } from '@commander-js/extra-typings';
+import { cancelCall } from '../../../shared/endpoints.ts';
 import type { Context } from '../../context.ts';
-import { cancelCall } from '../../endpoints.ts';
 import { example } from '../../options.ts';
 
 export const cancelTraceCommand = (context: Context) =>

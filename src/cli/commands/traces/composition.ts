@@ -1,9 +1,9 @@
 import type { RequestComposition } from '../../../shared/contract/content.ts';
+import { getTraceContent } from '../../../shared/endpoints.ts';
 import { exitCodes } from '../../../shared/errors.ts';
 import { ReceivedError } from '../../../shared/faults/received-error.ts';
 import { briefCount, count, percent } from '../../../view/numbers.ts';
 import type { Context } from '../../context.ts';
-import { getTraceContent } from '../../endpoints.ts';
 import { CliError } from '../../failures/cli-error.ts';
 import { escapeControls } from '../../output/escape-controls.ts';
 import type { Column } from '../../output/table.ts';

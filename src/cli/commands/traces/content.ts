@@ -1,4 +1,5 @@
 import type { ContentText, TraceContent } from '../../../shared/contract/content.ts';
+import { getTraceContent } from '../../../shared/endpoints.ts';
 import { exitCodes } from '../../../shared/errors.ts';
 import { replayedHeaders, whyNotRepeatable } from '../../../shared/replay/prepare-replay.ts';
 import { curlCode, javaScriptCode, pythonCode, type WrittenCall } from '../../../shared/samples/call-code.ts';
@@ -8,7 +9,6 @@ import { duration } from '../../../view/durations.ts';
 import { count } from '../../../view/numbers.ts';
 import { capturedRequest } from '../../content/call-content.ts';
 import type { Context } from '../../context.ts';
-import { getTraceContent } from '../../endpoints.ts';
 import { CliError } from '../../failures/cli-error.ts';
 import { escapeJson } from '../../output/escape-controls.ts';
 import type { Column } from '../../output/table.ts';

@@ -1,8 +1,8 @@
 import { costParts } from '../../../shared/calls/call-cost.ts';
 import type { TraceView } from '../../../shared/contract/traces.ts';
+import { getTrace } from '../../../shared/endpoints.ts';
 import { costLines } from '../../content/cost-lines.ts';
 import type { Context } from '../../context.ts';
-import { getTrace } from '../../endpoints.ts';
 import type { Column } from '../../output/table.ts';
 import { cacheLines, keptComposition } from './composition.ts';
 

@@ -1,9 +1,9 @@
 import { Command, Option } from '@commander-js/extra-typings';
 import type { TraceFacets } from '../../../shared/contract/traces.ts';
+import { getTraceFacets } from '../../../shared/endpoints.ts';
 import { callerText, type KeyNames } from '../../../view/key-names.ts';
 import { count } from '../../../view/numbers.ts';
 import type { Context } from '../../context.ts';
-import { getTraceFacets } from '../../endpoints.ts';
 import { keyNamesFor } from '../../names/key-names.ts';
 import { csvOption, example } from '../../options.ts';
 import type { Column } from '../../output/table.ts';

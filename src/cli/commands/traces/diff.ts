@@ -1,11 +1,11 @@
 import { Command } from '@commander-js/extra-typings';
 import type { Client } from '../../../shared/client.ts';
 import type { TraceView } from '../../../shared/contract/traces.ts';
+import { getTrace, listTraces } from '../../../shared/endpoints.ts';
 import { exitCodes } from '../../../shared/errors.ts';
 import { ReceivedError } from '../../../shared/faults/received-error.ts';
 import { capturedContent } from '../../content/call-content.ts';
 import type { Context } from '../../context.ts';
-import { getTrace, listTraces } from '../../endpoints.ts';
 import { CliError } from '../../failures/cli-error.ts';
 import { collectPages } from '../../hosts/pages.ts';
 import { example } from '../../options.ts';

@@ -1,11 +1,11 @@
 import { Command, Option } from '@commander-js/extra-typings';
 import type { Query } from '../../../shared/contract/endpoint.ts';
 import type { exportTraces as exportContract } from '../../../shared/contract/traces-export.ts';
+import { exportTraces } from '../../../shared/endpoints.ts';
 import { exitCodes } from '../../../shared/errors.ts';
 import { ReceivedError } from '../../../shared/faults/received-error.ts';
 import { count } from '../../../view/numbers.ts';
 import type { Context } from '../../context.ts';
-import { exportTraces } from '../../endpoints.ts';
 import { isTransient } from '../../hosts/is-transient.ts';
 import { resolveFilter } from '../../names/resolve.ts';
 import { example } from '../../options.ts';

@@ -1,12 +1,6 @@
 import type { Address, CallOptions } from '../../../shared/client.ts';
 import type { CostPreview } from '../../../shared/contract/cost-preview.ts';
 import type { TraceView } from '../../../shared/contract/traces.ts';
-import { messageOf } from '../../../shared/faults/message-of.ts';
-import { ReceivedError } from '../../../shared/faults/received-error.ts';
-import { AnswerAssembler } from '../../../shared/formats/assemble-answer.ts';
-import type { ReplayedEndpoint } from '../../../shared/replay/prepare-replay.ts';
-import { answerPassages } from '../../content/call-content.ts';
-import type { Context } from '../../context.ts';
 import {
   createChatCompletion,
   createEmbedding,
@@ -17,7 +11,13 @@ import {
   previewEmbedding,
   previewMessage,
   previewResponse,
-} from '../../endpoints.ts';
+} from '../../../shared/endpoints.ts';
+import { messageOf } from '../../../shared/faults/message-of.ts';
+import { ReceivedError } from '../../../shared/faults/received-error.ts';
+import { AnswerAssembler } from '../../../shared/formats/assemble-answer.ts';
+import type { ReplayedEndpoint } from '../../../shared/replay/prepare-replay.ts';
+import { answerPassages } from '../../content/call-content.ts';
+import type { Context } from '../../context.ts';
 
 type Json = Record<string, unknown>;
 

@@ -1,10 +1,10 @@
 import { Command } from '@commander-js/extra-typings';
 import type { searchTraceContent as searchContract } from '../../../shared/contract/content.ts';
 import type { Query, Result } from '../../../shared/contract/endpoint.ts';
+import { searchTraceContent } from '../../../shared/endpoints.ts';
 import { ago } from '../../../view/durations.ts';
 import { count } from '../../../view/numbers.ts';
 import type { Context } from '../../context.ts';
-import { searchTraceContent } from '../../endpoints.ts';
 import { resolveFilter } from '../../names/resolve.ts';
 import { example, wholeNumber } from '../../options.ts';
 import { startSpinner } from '../../output/progress.ts';

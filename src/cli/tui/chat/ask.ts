@@ -1,3 +1,4 @@
+import { createResponse } from '../../../shared/endpoints.ts';
 import { exitCodes } from '../../../shared/errors.ts';
 import { ReceivedError, receivedError } from '../../../shared/faults/received-error.ts';
 import {
@@ -9,7 +10,6 @@ import {
 } from '../../commands/respond/answer.ts';
 import { costText, summarizeResponse, tokensText, waitForUsage } from '../../commands/respond/call-cost.ts';
 import type { Context } from '../../context.ts';
-import { createResponse } from '../../endpoints.ts';
 import { CliError } from '../../failures/cli-error.ts';
 import type { Conversation, Turn } from './conversation.ts';
 

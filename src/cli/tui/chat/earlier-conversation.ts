@@ -1,9 +1,9 @@
+import { getResponse, listInputItems } from '../../../shared/endpoints.ts';
 import { exitCodes } from '../../../shared/errors.ts';
 import { ReceivedError } from '../../../shared/faults/received-error.ts';
 import { responseText } from '../../../shared/formats/response-text.ts';
 import type { Part } from '../../commands/respond/attachment.ts';
 import type { Context } from '../../context.ts';
-import { getResponse, listInputItems } from '../../endpoints.ts';
 import { CliError } from '../../failures/cli-error.ts';
 import type { Turn } from './conversation.ts';
 

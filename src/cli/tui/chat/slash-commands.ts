@@ -1,10 +1,10 @@
 import { writeFile } from 'node:fs/promises';
 import type { ModelEntry } from '../../../shared/contract/models.ts';
+import { getModel, listModels } from '../../../shared/endpoints.ts';
 import { dollars } from '../../../view/money.ts';
 import { availableProviders } from '../../commands/models.ts';
 import { tokensText } from '../../commands/respond/call-cost.ts';
 import type { Context } from '../../context.ts';
-import { getModel, listModels } from '../../endpoints.ts';
 import { pathSuggestions } from './attached-files.ts';
 import type { Conversation } from './conversation.ts';
 

@@ -1,8 +1,8 @@
+import { getThread, listThreadMessages } from '../../../shared/endpoints.ts';
 import { exitCodes } from '../../../shared/errors.ts';
 import { chooseModel } from '../../commands/respond/choose-model.ts';
 import { textOf } from '../../commands/threads.ts';
 import type { Context } from '../../context.ts';
-import { getThread, listThreadMessages } from '../../endpoints.ts';
 import { CliError } from '../../failures/cli-error.ts';
 import { localName } from '../../hosts/host-file.ts';
 import type { Host } from '../../hosts/hosts.ts';

@@ -1,7 +1,7 @@
+import { openApi } from '../../../shared/endpoints.ts';
 import { duration } from '../../../view/durations.ts';
 import { clockTime } from '../../../view/times.ts';
 import type { CommandIndex } from '../../context.ts';
-import { openApi } from '../../endpoints.ts';
 import type { LoggedCall } from '../services/api-call-log.ts';
 import type { Services } from '../services/services.ts';
 import { untrustedLines } from '../text/cells.ts';

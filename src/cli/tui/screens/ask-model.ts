@@ -1,7 +1,7 @@
 import type { CreateResponseBody } from '../../../shared/contract/responses.ts';
+import { createResponse } from '../../../shared/endpoints.ts';
 import { textOfResponse } from '../../commands/respond/answer.ts';
 import { summarizeResponse } from '../../commands/respond/call-cost.ts';
-import { createResponse } from '../../endpoints.ts';
 import type { Services } from '../services/services.ts';
 import { untrustedLines } from '../text/cells.ts';
 import type { Page } from './screen.ts';

@@ -4,12 +4,12 @@ import {
   budgetScopes,
   defaultThresholds,
 } from '../../../shared/contract/budgets.ts';
+import { deleteBudget, getBudget, listBudgets, putBudget } from '../../../shared/endpoints.ts';
 import { spendPeriods } from '../../../shared/money/spend-periods.ts';
 import { dollars } from '../../../view/money.ts';
 import { plannedTime } from '../../../view/times.ts';
 import { budgetColumns, percentages, periodTexts, shareOf } from '../../commands/budgets.ts';
 import { styleOfShare } from '../../commands/keys/keys.ts';
-import { deleteBudget, getBudget, listBudgets, putBudget } from '../../endpoints.ts';
 import type { Services } from '../services/services.ts';
 import { gauge } from '../text/charts.ts';
 import { type Field, FieldFault, type FormValues, parsedField } from '../text/form-field.ts';

@@ -1,7 +1,7 @@
 import type { Decision, DecisionAnswer } from '../../../shared/contract/decisions.ts';
+import { createDecision } from '../../../shared/endpoints.ts';
 import { ApiError } from '../../../shared/errors.ts';
 import { collectOptions, type Question, questionsOf } from '../../commands/decide/questions.ts';
-import { createDecision } from '../../endpoints.ts';
 import type { Services } from '../services/services.ts';
 
 /** One model's answer to a question. */

@@ -1,9 +1,9 @@
 import type { ModelEntry } from '../../../shared/contract/models.ts';
+import { listModels } from '../../../shared/endpoints.ts';
 import { duration } from '../../../view/durations.ts';
 import { dollars } from '../../../view/money.ts';
 import { briefRate, count, percent } from '../../../view/numbers.ts';
 import { availableProviders, modelRecordColumns, priceUnit, providerColumns } from '../../commands/models.ts';
-import { listModels } from '../../endpoints.ts';
 import { alignedTable } from '../../output/table.ts';
 import { wrapLine } from '../../output/wrap-line.ts';
 import type { ListColumn } from '../text/list-table.ts';

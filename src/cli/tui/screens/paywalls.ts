@@ -1,8 +1,8 @@
 import type { Paywall } from '../../../shared/contract/paywalls.ts';
+import { deletePaywall, getPaywall, listPaywalls, updatePaywall } from '../../../shared/endpoints.ts';
 import { bitcoin } from '../../../shared/money/sats.ts';
 import { count } from '../../../view/numbers.ts';
 import { paywallRecord } from '../../commands/paywalls.ts';
-import { deletePaywall, getPaywall, listPaywalls, updatePaywall } from '../../endpoints.ts';
 import type { Style } from '../../output/style.ts';
 import type { ListColumn } from '../text/list-table.ts';
 import { recordLines, recordPage } from './pages.ts';

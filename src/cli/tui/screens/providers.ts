@@ -1,15 +1,15 @@
 import type { DaemonStatus, ProviderStatus } from '../../../shared/contract/daemon.ts';
 import type { ProviderKey } from '../../../shared/contract/provider-keys.ts';
-import { knownProviders } from '../../../shared/known-providers.ts';
-import { ago, duration } from '../../../view/durations.ts';
-import { count } from '../../../view/numbers.ts';
 import {
   checkProviderKey,
   deleteProviderKey,
   getStatus,
   listProviderKeys,
   putProviderKey,
-} from '../../endpoints.ts';
+} from '../../../shared/endpoints.ts';
+import { knownProviders } from '../../../shared/known-providers.ts';
+import { ago, duration } from '../../../view/durations.ts';
+import { count } from '../../../view/numbers.ts';
 import type { Column } from '../../output/table.ts';
 import { vaultText } from '../../output/vault-text.ts';
 import { wrapLine } from '../../output/wrap-line.ts';

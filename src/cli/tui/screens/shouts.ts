@@ -1,7 +1,7 @@
 import type { Shout } from '../../../shared/contract/shouts.ts';
+import { deleteShout, getSession, listShouts, postShout, streamShouts } from '../../../shared/endpoints.ts';
 import type { SseEvent } from '../../../shared/http/sse.ts';
 import { clockTime } from '../../../view/times.ts';
-import { deleteShout, getSession, listShouts, postShout, streamShouts } from '../../endpoints.ts';
 import { untrustedLines } from '../text/cells.ts';
 import type { RowStream, Screen } from './screen.ts';
 import { openWhispers } from './whispers.ts';

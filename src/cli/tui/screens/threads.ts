@@ -1,6 +1,4 @@
 import type { Thread, ThreadMessage } from '../../../shared/contract/threads.ts';
-import { ago } from '../../../view/durations.ts';
-import { textOf } from '../../commands/threads.ts';
 import {
   createThread,
   deleteThread,
@@ -8,7 +6,9 @@ import {
   getThread,
   listThreadMessages,
   listThreads,
-} from '../../endpoints.ts';
+} from '../../../shared/endpoints.ts';
+import { ago } from '../../../view/durations.ts';
+import { textOf } from '../../commands/threads.ts';
 import { collectPages } from '../../hosts/pages.ts';
 import type { Services } from '../services/services.ts';
 import { untrustedLines } from '../text/cells.ts';

@@ -1,10 +1,10 @@
+import { cancelCall, getTrace } from '../../../shared/endpoints.ts';
 import { ReceivedError } from '../../../shared/faults/received-error.ts';
 import { type CallRow, isEndOfRequest } from '../../../view/call-row.ts';
 import { callFields, toneOfCall } from '../../../view/calls.ts';
 import { exactOf, pick } from '../../../view/field.ts';
 import type { KeyNames } from '../../../view/key-names.ts';
 import { count } from '../../../view/numbers.ts';
-import { cancelCall, getTrace } from '../../endpoints.ts';
 import { recordColumn, styleOf } from '../../output/field-columns.ts';
 import type { Column } from '../../output/table.ts';
 import { findCalls, isCallQuery } from '../services/find-calls.ts';

@@ -1,11 +1,6 @@
 import type { Result } from '../../../shared/contract/endpoint.ts';
 import type { Payment, WalletInvoice } from '../../../shared/contract/payments.ts';
 import type { getBalance as getBalanceContract } from '../../../shared/contract/wallet.ts';
-import { ApiError } from '../../../shared/errors.ts';
-import { bitcoin } from '../../../shared/money/sats.ts';
-import { ago } from '../../../view/durations.ts';
-import { invoiceRecord, invoiceStyles } from '../../commands/invoices.ts';
-import { networkText, paymentRecord, paymentStyles, quoteFacts } from '../../commands/payments.ts';
 import {
   createInvoice,
   decodeInvoice,
@@ -15,7 +10,12 @@ import {
   listInvoices,
   listPayments,
   payInvoice,
-} from '../../endpoints.ts';
+} from '../../../shared/endpoints.ts';
+import { ApiError } from '../../../shared/errors.ts';
+import { bitcoin } from '../../../shared/money/sats.ts';
+import { ago } from '../../../view/durations.ts';
+import { invoiceRecord, invoiceStyles } from '../../commands/invoices.ts';
+import { networkText, paymentRecord, paymentStyles, quoteFacts } from '../../commands/payments.ts';
 import { qrCode } from '../../output/qr.ts';
 import { widthOf } from '../../output/width.ts';
 import { wrapLine } from '../../output/wrap-line.ts';

@@ -1,15 +1,15 @@
 import type { Whisper, WhisperThread } from '../../../shared/contract/whispers.ts';
-import type { SseEvent } from '../../../shared/http/sse.ts';
-import { ago } from '../../../view/durations.ts';
-import { clockTime } from '../../../view/times.ts';
-import { explainUnknownUser } from '../../commands/whispers.ts';
 import {
   listWhispers,
   listWhisperThreads,
   readAllWhispers,
   sendWhisper,
   streamWhispers,
-} from '../../endpoints.ts';
+} from '../../../shared/endpoints.ts';
+import type { SseEvent } from '../../../shared/http/sse.ts';
+import { ago } from '../../../view/durations.ts';
+import { clockTime } from '../../../view/times.ts';
+import { explainUnknownUser } from '../../commands/whispers.ts';
 import type { Services } from '../services/services.ts';
 import { untrustedLines } from '../text/cells.ts';
 import { messageLines } from './pages.ts';

@@ -2,8 +2,8 @@ import { AsyncLocalStorage } from 'node:async_hooks';
 import type { Address, CallOptions, Client } from '../../../shared/client.ts';
 import { pathOf } from '../../../shared/client.ts';
 import type { Endpoint } from '../../../shared/contract/endpoint.ts';
+import { putProviderKey } from '../../../shared/endpoints.ts';
 import { ReceivedError } from '../../../shared/faults/received-error.ts';
-import { putProviderKey } from '../../endpoints.ts';
 
 /** One API call that this program made. */
 export interface LoggedCall {

@@ -1,7 +1,7 @@
 import { isQueryFault, parseQuery, queryWords } from '../../../shared/calls/query.ts';
+import { listTraces } from '../../../shared/endpoints.ts';
 import { ownValue } from '../../../shared/json/json-object.ts';
 import { type CallRow, rowOfTrace } from '../../../view/call-row.ts';
-import { listTraces } from '../../endpoints.ts';
 import type { Sort } from '../text/list-table.ts';
 import type { Services } from './services.ts';
 

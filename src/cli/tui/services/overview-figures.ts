@@ -6,9 +6,9 @@ import type {
   getUsageSeries as seriesContract,
   UsageSeries,
 } from '../../../shared/contract/usage.ts';
+import { getUsageLatency, getUsageSeries } from '../../../shared/endpoints.ts';
 import { formatUsd, parseUsd } from '../../../shared/money/money.ts';
 import { sumUsage } from '../../commands/usage.ts';
-import { getUsageLatency, getUsageSeries } from '../../endpoints.ts';
 
 /** How far back the figures go, and how long the bars of their charts are. */
 export interface Period {

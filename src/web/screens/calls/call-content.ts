@@ -2,9 +2,9 @@ import { useSignal } from '@preact/signals';
 import { useEffect, useMemo } from 'preact/hooks';
 import type { getTraceContent as contract } from '../../../shared/contract/content.ts';
 import type { Input, Result } from '../../../shared/contract/endpoint.ts';
+import { getTraceContent } from '../../../shared/endpoints.ts';
 import { type CallText, readOn, textWith } from '../../../view/call-text.ts';
 import { firstPageOf, pageReader } from '../../data/call-text.ts';
-import { getTraceContent } from '../../data/endpoints.ts';
 import { type Query, useQuery } from '../../data/query.ts';
 
 /** Texts are read in pieces of 256 KiB; up to this length without a question. */

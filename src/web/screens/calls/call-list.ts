@@ -1,10 +1,10 @@
 import { computed, effect, signal } from '@preact/signals';
 import { isQueryFault, parseQuery } from '../../../shared/calls/query.ts';
 import type { TraceView } from '../../../shared/contract/traces.ts';
+import { listTraces } from '../../../shared/endpoints.ts';
 import { isEndOfRequest } from '../../../view/call-row.ts';
 import { sum } from '../../../view/numbers.ts';
 import { call } from '../../data/api.ts';
-import { listTraces } from '../../data/endpoints.ts';
 import { onEvents } from '../../data/live.ts';
 import { login } from '../../data/login.ts';
 import { PagedList } from '../../data/pages.ts';

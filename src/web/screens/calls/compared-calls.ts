@@ -1,10 +1,10 @@
 import type { CallComparison, ComparedCall } from '../../../shared/comparison/compare-calls.ts';
 import { previousCallQueries } from '../../../shared/comparison/previous-call.ts';
 import type { TraceView } from '../../../shared/contract/traces.ts';
+import { getTrace, listTraces } from '../../../shared/endpoints.ts';
 import { ReceivedError } from '../../../shared/faults/received-error.ts';
 import { call } from '../../data/api.ts';
 import { readText } from '../../data/call-text.ts';
-import { getTrace, listTraces } from '../../data/endpoints.ts';
 
 /** Two calls, the earlier one first, and how they differ. */
 export interface Compared {

@@ -1,7 +1,7 @@
 import type { TraceView } from '../../../shared/contract/traces.ts';
+import { exportTraces } from '../../../shared/endpoints.ts';
 import { readText } from '../../data/call-text.ts';
 import { readAll, saveText } from '../../data/download.ts';
-import { exportTraces } from '../../data/endpoints.ts';
 import { CopyButton } from '../../parts/copy.tsx';
 import { Menu } from '../../parts/menu.tsx';
 import { type CopyForm, copyForms } from './copy-as.ts';

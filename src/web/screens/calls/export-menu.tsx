@@ -1,9 +1,9 @@
 import { useSignal } from '@preact/signals';
 import { useEffect } from 'preact/hooks';
 import type { ExportContent, ExportFormat } from '../../../shared/contract/traces-export.ts';
+import { exportTraces } from '../../../shared/endpoints.ts';
 import { sizeText } from '../../../shared/text/size-text.ts';
 import { readAll, saveText } from '../../data/download.ts';
-import { exportTraces } from '../../data/endpoints.ts';
 import { Menu } from '../../parts/menu.tsx';
 import { ProblemBox } from '../../parts/problem.tsx';
 import { filters } from './call-list.ts';

@@ -1,6 +1,6 @@
+import { getTraceFacets } from '../../../shared/endpoints.ts';
 import { briefCount } from '../../../view/numbers.ts';
 import { selects, toggled } from '../../data/calls-query.ts';
-import { getTraceFacets } from '../../data/endpoints.ts';
 import { useKeyName } from '../../data/key-names.ts';
 import { isNarrow } from '../../data/narrow.ts';
 import { useQuery } from '../../data/query.ts';

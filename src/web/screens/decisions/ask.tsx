@@ -1,10 +1,10 @@
 import { useSignal } from '@preact/signals';
 import type { createDecision as contract } from '../../../shared/contract/decisions.ts';
 import type { Result } from '../../../shared/contract/endpoint.ts';
+import { createDecision } from '../../../shared/endpoints.ts';
 import { duration } from '../../../view/durations.ts';
 import { percent } from '../../../view/numbers.ts';
 import { call } from '../../data/api.ts';
-import { createDecision } from '../../data/endpoints.ts';
 import { Form } from '../../parts/form.tsx';
 import { Meter } from '../../parts/meter.tsx';
 import { Panel } from '../../parts/panel.tsx';

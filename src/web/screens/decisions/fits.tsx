@@ -1,6 +1,6 @@
 import type { Calibration } from '../../../shared/contract/calibrations.ts';
+import { deleteCalibration, listCalibrations } from '../../../shared/endpoints.ts';
 import { count } from '../../../view/numbers.ts';
-import { deleteCalibration, listCalibrations } from '../../data/endpoints.ts';
 import { change, useQuery } from '../../data/query.ts';
 import { ConfirmButton } from '../../parts/confirm.tsx';
 import { Panel } from '../../parts/panel.tsx';

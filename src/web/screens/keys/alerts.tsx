@@ -1,9 +1,6 @@
 import { useSignal } from '@preact/signals';
 import { budgetIdPattern } from '../../../shared/constants/budget-ids.ts';
 import type { Alert, AlertFiring, AlertPreview } from '../../../shared/contract/alerts.ts';
-import { alertValue } from '../../../view/alerts.ts';
-import { duration } from '../../../view/durations.ts';
-import { call, problemOf } from '../../data/api.ts';
 import {
   deleteAlert,
   listAlerts,
@@ -12,7 +9,10 @@ import {
   previewAlert,
   putAlert,
   testAlert,
-} from '../../data/endpoints.ts';
+} from '../../../shared/endpoints.ts';
+import { alertValue } from '../../../view/alerts.ts';
+import { duration } from '../../../view/durations.ts';
+import { call, problemOf } from '../../data/api.ts';
 import { useKeyName } from '../../data/key-names.ts';
 import { change, useList, useQuery } from '../../data/query.ts';
 import { ConfirmButton } from '../../parts/confirm.tsx';

@@ -1,7 +1,7 @@
 import { budgetIdPattern } from '../../../shared/constants/budget-ids.ts';
 import type { Budget } from '../../../shared/contract/budgets.ts';
+import { deleteBudget, listBudgets, listKeys, putBudget } from '../../../shared/endpoints.ts';
 import { callsHref } from '../../data/calls-link.ts';
-import { deleteBudget, listBudgets, listKeys, putBudget } from '../../data/endpoints.ts';
 import { useKeyName } from '../../data/key-names.ts';
 import { change, useList, useQuery } from '../../data/query.ts';
 import { BudgetBar } from '../../parts/budget-bar.tsx';

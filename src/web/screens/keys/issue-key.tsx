@@ -1,6 +1,6 @@
 import { useSignal } from '@preact/signals';
 import type { ScopeName } from '../../../shared/contract/endpoint.ts';
-import { issueKey } from '../../data/endpoints.ts';
+import { issueKey } from '../../../shared/endpoints.ts';
 import { change } from '../../data/query.ts';
 import { Dialog } from '../../parts/dialog.tsx';
 import { type Field, linesOf } from '../../parts/field-types.ts';

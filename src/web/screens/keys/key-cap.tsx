@@ -1,8 +1,8 @@
 import type { Key } from '../../../shared/contract/keys.ts';
+import { showKey } from '../../../shared/endpoints.ts';
 import { parseUsd } from '../../../shared/money/money.ts';
 import { spendForecast } from '../../../shared/money/spend-forecast.ts';
 import { endOfPeriod, startOfPeriod } from '../../../shared/money/spend-periods.ts';
-import { showKey } from '../../data/endpoints.ts';
 import { now } from '../../data/now.ts';
 import { useQuery } from '../../data/query.ts';
 import { SpendBar } from '../../parts/spend-bar.tsx';

@@ -1,10 +1,10 @@
 import { useSignal } from '@preact/signals';
 import type { Key } from '../../../shared/contract/keys.ts';
+import { listKeys, listUsage, revokeKey, setLimits } from '../../../shared/endpoints.ts';
 import { startOfPeriod } from '../../../shared/money/spend-periods.ts';
 import { ago } from '../../../view/durations.ts';
 import { briefDollars } from '../../../view/money.ts';
 import { callsHref } from '../../data/calls-link.ts';
-import { listKeys, listUsage, revokeKey, setLimits } from '../../data/endpoints.ts';
 import { now } from '../../data/now.ts';
 import { change, useList } from '../../data/query.ts';
 import { Confirm } from '../../parts/confirm.tsx';

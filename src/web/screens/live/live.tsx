@@ -1,5 +1,6 @@
 import { useSignal } from '@preact/signals';
 import { useEffect, useRef } from 'preact/hooks';
+import { cancelCall, listTraces } from '../../../shared/endpoints.ts';
 import type { CallRow } from '../../../view/call-row.ts';
 import { callFields } from '../../../view/calls.ts';
 import { type KeyNames, keyText } from '../../../view/key-names.ts';
@@ -7,7 +8,6 @@ import { LiveCalls } from '../../../view/live-calls.ts';
 import { briefDollars } from '../../../view/money.ts';
 import { briefRate } from '../../../view/numbers.ts';
 import { call, problemOf } from '../../data/api.ts';
-import { cancelCall, listTraces } from '../../data/endpoints.ts';
 import { useKeyNames } from '../../data/key-names.ts';
 import { useKeys } from '../../data/keys.ts';
 import { connection, gaps, onEvents } from '../../data/live.ts';

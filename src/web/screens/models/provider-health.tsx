@@ -1,9 +1,9 @@
 import type { ProviderHealth } from '../../../shared/contract/provider-health.ts';
+import { getProvidersHealth } from '../../../shared/endpoints.ts';
 import { ago, duration } from '../../../view/durations.ts';
 import { count, percent } from '../../../view/numbers.ts';
 import { clock, dayAndClock } from '../../../view/times.ts';
 import { callsHref } from '../../data/calls-link.ts';
-import { getProvidersHealth } from '../../data/endpoints.ts';
 import { now } from '../../data/now.ts';
 import { zoneName } from '../../data/preferences.ts';
 import { useQuery } from '../../data/query.ts';

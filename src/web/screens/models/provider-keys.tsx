@@ -1,13 +1,13 @@
 import { useSignal } from '@preact/signals';
 import type { ProviderKey } from '../../../shared/contract/provider-keys.ts';
-import { type KnownProvider, knownProviders, providerFacts } from '../../../shared/known-providers.ts';
-import { call } from '../../data/api.ts';
 import {
   checkProviderKey,
   deleteProviderKey,
   listProviderKeys,
   putProviderKey,
-} from '../../data/endpoints.ts';
+} from '../../../shared/endpoints.ts';
+import { type KnownProvider, knownProviders, providerFacts } from '../../../shared/known-providers.ts';
+import { call } from '../../data/api.ts';
 import { change, useQuery } from '../../data/query.ts';
 import { ConfirmButton } from '../../parts/confirm.tsx';
 import { Dialog } from '../../parts/dialog.tsx';

@@ -1,4 +1,4 @@
-import { listBudgets } from '../../data/endpoints.ts';
+import { listBudgets } from '../../../shared/endpoints.ts';
 import { useQuery } from '../../data/query.ts';
 import { hrefOf } from '../../data/route.ts';
 import { BudgetBar } from '../../parts/budget-bar.tsx';

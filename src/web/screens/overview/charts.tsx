@@ -4,10 +4,10 @@ import type {
   getUsageLatency as usageLatency,
   getUsageSeries as usageSeries,
 } from '../../../shared/contract/usage.ts';
+import { getUsageLatency, getUsageSeries } from '../../../shared/endpoints.ts';
 import { duration } from '../../../view/durations.ts';
 import { briefCount, sum } from '../../../view/numbers.ts';
 import { callsHref } from '../../data/calls-link.ts';
-import { getUsageLatency, getUsageSeries } from '../../data/endpoints.ts';
 import type { Period } from '../../data/period.ts';
 import { type Query, useQuery } from '../../data/query.ts';
 import { navigate, route, setQuery } from '../../data/route.ts';

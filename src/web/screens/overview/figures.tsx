@@ -1,8 +1,8 @@
 import type { Result } from '../../../shared/contract/endpoint.ts';
 import type { getUsageSeries } from '../../../shared/contract/usage.ts';
+import { getUsageLatency } from '../../../shared/endpoints.ts';
 import { briefDollars } from '../../../view/money.ts';
 import { briefRate, change, count, percent, sum } from '../../../view/numbers.ts';
-import { getUsageLatency } from '../../data/endpoints.ts';
 import type { Period } from '../../data/period.ts';
 import { type Query, useQuery } from '../../data/query.ts';
 import { ProblemBox } from '../../parts/problem.tsx';

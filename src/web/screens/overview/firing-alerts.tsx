@@ -1,5 +1,5 @@
 import { useEffect } from 'preact/hooks';
-import { listFirings } from '../../data/endpoints.ts';
+import { listFirings } from '../../../shared/endpoints.ts';
 import { now } from '../../data/now.ts';
 import { useQuery } from '../../data/query.ts';
 import { Time } from '../../parts/time.tsx';

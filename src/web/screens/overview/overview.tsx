@@ -1,4 +1,4 @@
-import { getUsageSeries, listTraces } from '../../data/endpoints.ts';
+import { getUsageSeries, listTraces } from '../../../shared/endpoints.ts';
 import { now } from '../../data/now.ts';
 import { type Period, periodOf, rangeIn, rangeNames } from '../../data/period.ts';
 import { zoneName } from '../../data/preferences.ts';

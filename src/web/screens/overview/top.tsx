@@ -1,9 +1,9 @@
 import type { Result } from '../../../shared/contract/endpoint.ts';
 import type { getUsageSeries as usageSeries } from '../../../shared/contract/usage.ts';
+import { getUsageSeries, listUsage } from '../../../shared/endpoints.ts';
 import { briefDollars, sumOfUsd } from '../../../view/money.ts';
 import { count, sum } from '../../../view/numbers.ts';
 import { callsHref } from '../../data/calls-link.ts';
-import { getUsageSeries, listUsage } from '../../data/endpoints.ts';
 import { useKeyName } from '../../data/key-names.ts';
 import type { Period } from '../../data/period.ts';
 import { type Query, useQuery } from '../../data/query.ts';

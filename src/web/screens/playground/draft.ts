@@ -1,4 +1,5 @@
 import { signal } from '@preact/signals';
+import { getTrace } from '../../../shared/endpoints.ts';
 import {
   isReplayed,
   type ReplayedEndpoint,
@@ -6,7 +7,6 @@ import {
 } from '../../../shared/replay/prepare-replay.ts';
 import { call } from '../../data/api.ts';
 import { readText } from '../../data/call-text.ts';
-import { getTrace } from '../../data/endpoints.ts';
 
 export type Json = Record<string, unknown>;
 

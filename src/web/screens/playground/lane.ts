@@ -3,11 +3,11 @@ import type { Address } from '../../../shared/client.ts';
 import type { CostPreview, previewResponse } from '../../../shared/contract/cost-preview.ts';
 import type { createResponse } from '../../../shared/contract/responses.ts';
 import type { TraceView } from '../../../shared/contract/traces.ts';
+import { getTrace } from '../../../shared/endpoints.ts';
 import { ReceivedError } from '../../../shared/faults/received-error.ts';
 import { AnswerAssembler } from '../../../shared/formats/assemble-answer.ts';
 import { prepareReplay, type ReplayedEndpoint } from '../../../shared/replay/prepare-replay.ts';
 import { call, stream } from '../../data/api.ts';
-import { getTrace } from '../../data/endpoints.ts';
 import type { Draft, Json } from './draft.ts';
 
 /** All formats are called the same way; the daemon checks the body. */

@@ -1,6 +1,6 @@
 import { signal, useSignal } from '@preact/signals';
 import { useEffect } from 'preact/hooks';
-import { listModels } from '../../data/endpoints.ts';
+import { listModels } from '../../../shared/endpoints.ts';
 import { useKeys } from '../../data/keys.ts';
 import { useQuery } from '../../data/query.ts';
 import { hrefOf, route, setQuery } from '../../data/route.ts';

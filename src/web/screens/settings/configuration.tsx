@@ -1,6 +1,6 @@
 import { useSignal } from '@preact/signals';
 import type { SettingView } from '../../../shared/contract/configuration.ts';
-import { getConfiguration } from '../../data/endpoints.ts';
+import { getConfiguration } from '../../../shared/endpoints.ts';
 import { useQuery } from '../../data/query.ts';
 import { Panel } from '../../parts/panel.tsx';
 import { TableHead } from '../../parts/table-head.tsx';

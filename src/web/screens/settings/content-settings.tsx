@@ -2,15 +2,15 @@ import { useSignal } from '@preact/signals';
 import { type CaptureLevel, captureLevels } from '../../../shared/constants/capture-levels.ts';
 import type { getCapture as captureContract } from '../../../shared/contract/content.ts';
 import type { Result } from '../../../shared/contract/endpoint.ts';
-import { sizeText } from '../../../shared/text/size-text.ts';
-import { count, percent } from '../../../view/numbers.ts';
 import {
   clearTraceContent,
   getCapture,
   getWorkspace,
   listKeys,
   updateWorkspace,
-} from '../../data/endpoints.ts';
+} from '../../../shared/endpoints.ts';
+import { sizeText } from '../../../shared/text/size-text.ts';
+import { count, percent } from '../../../view/numbers.ts';
 import { change, useList, useQuery } from '../../data/query.ts';
 import { Choice } from '../../parts/choice.tsx';
 import { Confirm } from '../../parts/confirm.tsx';

@@ -1,6 +1,6 @@
 import type { Result } from '../../../shared/contract/endpoint.ts';
 import type { listSessions as contract } from '../../../shared/contract/people.ts';
-import { deleteSession, listSessions } from '../../data/endpoints.ts';
+import { deleteSession, listSessions } from '../../../shared/endpoints.ts';
 import { change, useList } from '../../data/query.ts';
 import { ConfirmButton } from '../../parts/confirm.tsx';
 import { Panel } from '../../parts/panel.tsx';

@@ -1,8 +1,8 @@
 import { useSignal } from '@preact/signals';
+import { getConfiguration } from '../../../shared/endpoints.ts';
 import { maskText } from '../../../shared/masking/mask-text.ts';
 import { withoutPersonalData } from '../../../shared/masking/personal-data.ts';
 import { type RedactionKind, redactionKinds } from '../../../shared/masking/redaction-kinds.ts';
-import { getConfiguration } from '../../data/endpoints.ts';
 import { useQuery } from '../../data/query.ts';
 import { LongText } from '../../parts/long-text.tsx';
 import { Panel } from '../../parts/panel.tsx';

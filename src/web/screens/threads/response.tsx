@@ -1,4 +1,4 @@
-import { deleteResponse, getResponse } from '../../data/endpoints.ts';
+import { deleteResponse, getResponse } from '../../../shared/endpoints.ts';
 import { change, useQuery } from '../../data/query.ts';
 import { hrefOf, navigate } from '../../data/route.ts';
 import { ConfirmButton } from '../../parts/confirm.tsx';

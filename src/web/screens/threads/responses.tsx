@@ -1,4 +1,4 @@
-import { listResponses } from '../../data/endpoints.ts';
+import { listResponses } from '../../../shared/endpoints.ts';
 import { useList } from '../../data/query.ts';
 import { hrefOf } from '../../data/route.ts';
 import { Panel } from '../../parts/panel.tsx';

@@ -1,4 +1,4 @@
-import { listThreads } from '../../data/endpoints.ts';
+import { listThreads } from '../../../shared/endpoints.ts';
 import { useList } from '../../data/query.ts';
 import { hrefOf } from '../../data/route.ts';
 import { Panel } from '../../parts/panel.tsx';

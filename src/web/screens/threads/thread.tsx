@@ -1,6 +1,6 @@
 import type { Result } from '../../../shared/contract/endpoint.ts';
 import type { listThreadMessages as contract } from '../../../shared/contract/threads.ts';
-import { deleteThread, getThread, listThreadMessages, updateThread } from '../../data/endpoints.ts';
+import { deleteThread, getThread, listThreadMessages, updateThread } from '../../../shared/endpoints.ts';
 import { change, useList, useQuery } from '../../data/query.ts';
 import { hrefOf, navigate } from '../../data/route.ts';
 import { ConfirmButton } from '../../parts/confirm.tsx';

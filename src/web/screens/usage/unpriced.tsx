@@ -1,6 +1,6 @@
+import { listUsage } from '../../../shared/endpoints.ts';
 import { count } from '../../../view/numbers.ts';
 import { callsHref } from '../../data/calls-link.ts';
-import { listUsage } from '../../data/endpoints.ts';
 import { useList } from '../../data/query.ts';
 import type { UsageProps } from './usage-props.ts';
 

@@ -1,7 +1,7 @@
 import type { Distribution } from '../../../shared/contract/usage.ts';
+import { getUsageLatency } from '../../../shared/endpoints.ts';
 import { duration } from '../../../view/durations.ts';
 import { count } from '../../../view/numbers.ts';
-import { getUsageLatency } from '../../data/endpoints.ts';
 import { useQuery } from '../../data/query.ts';
 import { route, setQuery } from '../../data/route.ts';
 import { Choice } from '../../parts/choice.tsx';

@@ -1,5 +1,5 @@
 import { useCallback } from 'preact/hooks';
-import { getUsageSeries, listUsage } from '../../data/endpoints.ts';
+import { getUsageSeries, listUsage } from '../../../shared/endpoints.ts';
 import { useKeyName } from '../../data/key-names.ts';
 import { now } from '../../data/now.ts';
 import { zoneName } from '../../data/preferences.ts';

@@ -1,7 +1,7 @@
 import { useSignal } from '@preact/signals';
+import { createWallet, getBalance, useFaucet } from '../../../shared/endpoints.ts';
 import { ReceivedError } from '../../../shared/faults/received-error.ts';
 import { bitcoin } from '../../../shared/money/sats.ts';
-import { createWallet, getBalance, useFaucet } from '../../data/endpoints.ts';
 import { change, useQuery } from '../../data/query.ts';
 import { Dialog } from '../../parts/dialog.tsx';
 import { Form } from '../../parts/form.tsx';

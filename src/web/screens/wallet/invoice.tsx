@@ -1,5 +1,5 @@
+import { getInvoice } from '../../../shared/endpoints.ts';
 import { bitcoin } from '../../../shared/money/sats.ts';
-import { getInvoice } from '../../data/endpoints.ts';
 import { useQuery } from '../../data/query.ts';
 import { CopyButton } from '../../parts/copy.tsx';
 import { Dialog } from '../../parts/dialog.tsx';

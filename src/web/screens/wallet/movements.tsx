@@ -1,7 +1,7 @@
 import { useSignal } from '@preact/signals';
 import type { Payment, WalletInvoice } from '../../../shared/contract/payments.ts';
+import { createInvoice, listInvoices, listPayments } from '../../../shared/endpoints.ts';
 import { bitcoin } from '../../../shared/money/sats.ts';
-import { createInvoice, listInvoices, listPayments } from '../../data/endpoints.ts';
 import { change, useQuery } from '../../data/query.ts';
 import { Dialog } from '../../parts/dialog.tsx';
 import { Form } from '../../parts/form.tsx';

@@ -1,8 +1,8 @@
 import { useSignal } from '@preact/signals';
 import type { Paywall } from '../../../shared/contract/paywalls.ts';
+import { listPaywalls, updatePaywall } from '../../../shared/endpoints.ts';
 import { bitcoin } from '../../../shared/money/sats.ts';
 import { count, sum } from '../../../view/numbers.ts';
-import { listPaywalls, updatePaywall } from '../../data/endpoints.ts';
 import { change, useList } from '../../data/query.ts';
 import { Confirm } from '../../parts/confirm.tsx';
 import { Panel } from '../../parts/panel.tsx';

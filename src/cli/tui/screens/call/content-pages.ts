@@ -1,10 +1,10 @@
 import type { Client } from '../../../../shared/client.ts';
 import type { TraceContent } from '../../../../shared/contract/content.ts';
 import type { TraceView } from '../../../../shared/contract/traces.ts';
+import { getTraceContent } from '../../../../shared/endpoints.ts';
 import { ReceivedError } from '../../../../shared/faults/received-error.ts';
 import { type CallText, type TextPart as Part, textWith } from '../../../../view/call-text.ts';
 import { type StoredContent, storedContent } from '../../../content/call-content.ts';
-import { getTraceContent } from '../../../endpoints.ts';
 
 /** Longer bodies are shown as they are, page by page: they are not read to be laid out as a conversation. */
 const readableCharactersMax = 4 * 1024 * 1024;

@@ -1,7 +1,7 @@
 import type { TraceView } from '../../../../shared/contract/traces.ts';
+import { getTrace } from '../../../../shared/endpoints.ts';
 import { comparedCall, inOrder, previousCall } from '../../../commands/traces/diff.ts';
 import { comparisonText } from '../../../commands/traces/diff-text.ts';
-import { getTrace } from '../../../endpoints.ts';
 import type { Services } from '../../services/services.ts';
 import { untrustedLines } from '../../text/cells.ts';
 import type { Page } from '../screen.ts';

@@ -1,7 +1,7 @@
 import { useMemo } from 'preact/hooks';
 import type { TraceView } from '../../../../shared/contract/traces.ts';
+import { getUsageLatency } from '../../../../shared/endpoints.ts';
 import { duration } from '../../../../view/durations.ts';
-import { getUsageLatency } from '../../../data/endpoints.ts';
 import { useQuery } from '../../../data/query.ts';
 import { number, TableHead } from '../../../parts/table-head.tsx';
 
