@@ -204,7 +204,7 @@ describe('what was asked and answered', () => {
     const { stdout: played } = await run(['traces', 'show', request, '--timing'], { tty: true });
     expect(played).toMatch(/How long\?(.*\n)+first text after .*, \d+ pieces with .* in /);
     const { stderr } = await run(['traces', 'show', await chat('Whole.'), '--timing'], { tty: true });
-    expect(stderr).toContain('This was no stream');
+    expect(stderr).toContain('The call was not streamed');
   });
 
   test('has its cost by kind of token, and where the prompt cache of the call before it ended', async () => {
