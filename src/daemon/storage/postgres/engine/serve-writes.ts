@@ -16,7 +16,7 @@ import { asSqliteConnection, openConnection, type PostgresConnection } from './c
 import { CommitsLost, isCollision, isConnectionLost, postgresCode } from './errors.ts';
 import type { ServerChannel } from './messages.ts';
 import { recordingChanges } from './recorded-changes.ts';
-import { joinDaemons, renewMs, Term, TermEnded } from './term.ts';
+import { joining, renewMs, Term, TermEnded } from './term.ts';
 
 const collisionsMax = 8;
 /** How often a lost connection is opened again, in milliseconds. */
@@ -129,13 +129,12 @@ class BatchWriter {
   /** Registers the daemon. */
   static async open(connection: PostgresConnection, options: WriterOptions): Promise<BatchWriter> {
     const database = asSqliteConnection(connection);
-    const join = () =>
-      joinDaemons(connection, (register) => {
-        requireSchema(database, options.schemaVersion);
-        requireSoundBalances(database, false);
-        requireMasterKeys(database);
-        return markOpen(database, options.at, () => register(options.at)).daemon;
-      });
+    const join = joining(connection, (register) => {
+      requireSchema(database, options.schemaVersion);
+      requireSoundBalances(database, false);
+      requireMasterKeys(database);
+      return markOpen(database, options.at, () => register(options.at)).daemon;
+    });
     const writer = new BatchWriter(connection, await repeated(connection, join), options);
     const result = await writer.run([]);
     if ('failure' in result) throw new DatabaseUnusable(result.failure.message);

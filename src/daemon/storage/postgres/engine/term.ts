@@ -139,21 +139,26 @@ function termStatements(connection: PostgresConnection) {
 }
 
 /**
- * Runs `open` in a transaction of its own among those of all daemons, which registers the daemon by `register` and returns
- * its number.
+ * Returns a function that runs `open` in a transaction of its own among those of all daemons, which registers the daemon by
+ * `register` and returns its number. It can be repeated when it is not known whether it was committed: what an earlier run has
+ * registered ends then.
  */
-export function joinDaemons(
+export function joining(
   connection: PostgresConnection,
   open: (register: (startedAt: number) => number) => number,
-): number {
+): () => number {
+  let tried: number | undefined;
   return connection.transaction(() => {
     connection.prepare('SELECT pg_advisory_xact_lock(?)').run(writeLock);
-    return open((startedAt) => register(connection, startedAt));
-  })();
+    return open((startedAt) => {
+      tried = register(connection, startedAt, tried);
+      return tried;
+    });
+  });
 }
 
-/** No other daemon ever had the number, nor gets it. */
-function register(connection: PostgresConnection, startedAt: number): number {
+/** No other daemon ever had the number, nor gets it. `tried` is a number that this one may have. */
+function register(connection: PostgresConnection, startedAt: number, tried: number | undefined): number {
   const database = asSqliteConnection(connection);
   const highest = connection.prepare('SELECT max(number) FROM daemons').pluck().get() as number | null;
   const number = Math.max(readMeta(database, 'last_daemon') ?? 0, highest ?? 0) + 1;
@@ -161,6 +166,8 @@ function register(connection: PostgresConnection, startedAt: number): number {
   const statements = termStatements(connection);
   statements.countAll.run();
   for (const ended of endedHere(connection)) statements.end.run(ended);
+  // The server may not have noticed yet that its connection is gone.
+  if (tried !== undefined) statements.end.run(tried);
   connection
     .prepare(
       `INSERT INTO daemons (number, started_at, expires_at, name, version) VALUES (?, ?, ${serverClock} + ?, ?, ?)`,
