@@ -120,7 +120,7 @@ function unreached({ at, kind, message }: NetworkFailure, { addressSetting }: Ch
   if (at === 'certificate')
     return {
       problem: 'certificate',
-      message: message.replace(/ \(its certificate.*$/, ' (its certificate is not trusted)'),
+      message: `${message.split(' (its certificate', 1)[0]} (its certificate is not trusted)`,
       remedy:
         'Start the daemon with NODE_EXTRA_CA_CERTS=FILE, a file with the authority, or with NODE_USE_SYSTEM_CA=1 (--use-system-ca).',
     };
