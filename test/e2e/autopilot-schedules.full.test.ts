@@ -148,7 +148,7 @@ describe('a schedule', () => {
     const args = ['--schedule', '0 8 * * mon-fri', '--time-zone', 'Europe/Rome', '--input', 'News?'];
     const made = await run('create', 'Clock', ...args, '--spend-cap', '1/day', '--run-max-sats', '50');
     expect(made).toContain('0 8 * * mon-fri (Europe/Rome), at most 50 sats: News?');
-    expect(made).toMatch(/next run\S* +(Mon|Tue|Wed|Thu|Fri|Sun) \d{4}-\d\d-\d\d \d\d:\d\d \S+/);
+    expect(made).toMatch(/next run\S* +(Mon|Tue|Wed|Thu|Fri|Sun) \d+ \w{3} \d{4}, \d\d:\d\d \S+/);
     expect(made).toContain('"modelSpendCap":{"usd":"1","period":"day"}');
     expect(await run('update', 'clock', '--pause')).toContain('(Europe/Rome), paused, at most');
     expect(await run('update', 'clock', '--schedule', 'none', '--spend-cap', 'none')).toMatch(

@@ -64,7 +64,7 @@ describe('the command', () => {
   test.each(exportFormats)('writes %s', async (format) => {
     const line = ['--format', format, '--content', contentOf(format)];
     const { code, stdout, stderr } = await run(line);
-    expect([code, stderr]).toEqual([0, `${callsMade} requests.\n`]);
+    expect([code, stderr]).toEqual([0, `${callsMade} calls.\n`]);
     expect(stdout).toBe(await exported(format));
   });
 
