@@ -14,16 +14,6 @@ export const csvOption = () =>
 /** The option of commands that ask before they delete or pay. */
 export const yesOption = () => new Option('-y, --yes', 'skip the confirmation');
 
-/** How a request can end, for options that filter requests. */
-export const requestStatuses = [
-  'completed',
-  'incomplete',
-  'failed',
-  'canceled',
-  'interrupted',
-  'rejected',
-] as const;
-
 /** A parser for options that take a number. */
 export function numberFrom({ min, max }: { min: number; max: number }) {
   return (text: string): number => {

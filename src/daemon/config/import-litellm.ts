@@ -1,6 +1,6 @@
 import { stringify } from 'yaml';
 import type { ConfigFault, ImportedConfig } from '../../shared/daemon-module.ts';
-import { isObject, type JsonObject, ownValue } from '../../shared/json/json-object.ts';
+import { isObject, type JsonObject, listOf, ownValue } from '../../shared/json/json-object.ts';
 import { isKnownProvider, type KnownProvider, providerFacts } from '../../shared/known-providers.ts';
 import { trimEnd } from '../../shared/text/trim-text.ts';
 import { readYaml } from '../yaml/read-yaml.ts';
@@ -301,10 +301,6 @@ const trimmed = (url: string) => trimEnd(url, '/');
 
 function mapOf(value: unknown): JsonObject {
   return isObject(value) ? value : {};
-}
-
-function listOf(value: unknown): readonly unknown[] {
-  return Array.isArray(value) ? value : [];
 }
 
 function textOf(value: unknown): string | undefined {

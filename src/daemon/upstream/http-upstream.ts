@@ -1,8 +1,9 @@
 import { loopTurns } from '../../shared/async/loop-turns.ts';
+import { listOf } from '../../shared/json/json-object.ts';
 import { KnownSecrets } from '../../shared/masking/known-secrets.ts';
 import { secretsOfServers } from '../../shared/masking/mask-json.ts';
 import { maskText } from '../../shared/masking/mask-text.ts';
-import type { IncomingAnswer, IncomingBody, World } from '../base/world.ts';
+import type { IncomingAnswer, IncomingBody, OutgoingRequest, World } from '../base/world.ts';
 import type { Batch, Inference } from '../features/upstreams/neutral.ts';
 import {
   type AttemptCapture,
@@ -17,7 +18,7 @@ import {
 import { whenLate } from '../runtime/when-late.ts';
 import type { Adapter, ProviderRequest } from './adapter.ts';
 import { AnswerBatches } from './answer-batches.ts';
-import { listOf, parseObject } from './json.ts';
+import { parseObject } from './json.ts';
 import { maskFailure, secretsSent } from './mask-failure.ts';
 import { upstreamFailureOf } from './network-failures.ts';
 import { rateLimitsIn } from './rate-limits.ts';
@@ -187,22 +188,22 @@ function dial(
   { url, headers, body }: ProviderRequest,
   { isWhole, signal, spentMs = 0 }: Asking,
 ): Promise<IncomingAnswer> {
-  const start = () =>
-    send({
-      method: 'POST',
-      url,
-      headers,
-      body,
-      signal,
-      provider: name,
-      headersTimeoutMs: isWhole ? timeouts.headersMs : timeouts.firstEventMs,
-      idleTimeoutMs: timeouts.idleMs,
-      bodyTimeoutMs: timeouts.outputMs,
-      totalTimeoutMs: Math.max(1, timeouts.totalMs - spentMs),
-      ...(isWhole ? undefined : { firstReadTimeoutMs: timeouts.firstEventMs }),
-    });
+  const request: OutgoingRequest = {
+    method: 'POST',
+    url,
+    headers,
+    body,
+    signal,
+    provider: name,
+    headersTimeoutMs: isWhole ? timeouts.headersMs : timeouts.firstEventMs,
+    idleTimeoutMs: timeouts.idleMs,
+    bodyTimeoutMs: timeouts.outputMs,
+    totalTimeoutMs: Math.max(1, timeouts.totalMs - spentMs),
+    ...(isWhole ? undefined : { firstReadTimeoutMs: timeouts.firstEventMs }),
+  };
   // Writing the bytes of a long text takes as long as making it.
-  return loopTurns.next(body.length)?.then(start) ?? start();
+  const turn = loopTurns.next(body.length);
+  return turn === undefined ? send(request) : turn.then(() => send(request));
 }
 
 async function refusal(

@@ -1,4 +1,4 @@
-import { isObject, type JsonObject as Json } from '../../shared/json/json-object.ts';
+import { isObject, type JsonObject as Json, listOf } from '../../shared/json/json-object.ts';
 import { mayBeDeep, shapeFault, unbounded } from '../../shared/json/json-shape.ts';
 
 export { isObject, type Json };
@@ -28,11 +28,6 @@ export function parseObject(text: string): Json | undefined {
 /** The value if it is an object, else undefined. */
 export function objectOf(value: unknown): Json | undefined {
   return isObject(value) ? value : undefined;
-}
-
-/** The value if it is an array, else an empty one. */
-export function listOf(value: unknown): unknown[] {
-  return Array.isArray(value) ? value : [];
 }
 
 export function objectsOf(value: unknown): Json[] {

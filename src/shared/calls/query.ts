@@ -1,3 +1,4 @@
+import { callEnds } from '../constants/call-statuses.ts';
 import { parseTime, utcDay } from '../time/time.ts';
 
 /** The words before a colon that name a property of a call. */
@@ -16,15 +17,6 @@ export const queryWords = [
 ] as const;
 
 export type QueryWord = (typeof queryWords)[number];
-
-export const queryStatuses = [
-  'completed',
-  'incomplete',
-  'failed',
-  'canceled',
-  'interrupted',
-  'rejected',
-] as const;
 
 /** `model:openai/*,gpt-5`: calls of which a property has one of the values, or, with a minus before it, none of them. */
 export interface QueryTerm {
@@ -181,8 +173,8 @@ function readTerm(
   if (!isExcluded && query.terms.some((term) => term.word === word && !term.isExcluded))
     return 'A filter can be given once; separate several values by commas.';
   if (query.terms.length >= termsMax) return `A query has at most ${termsMax} filters.`;
-  const isStatus = (status: string) => queryStatuses.some((name) => name === status) || status.includes('*');
-  if (word === 'status' && !values.every(isStatus)) return `A status is one of ${queryStatuses.join(', ')}.`;
+  const isStatus = (status: string) => callEnds.some((name) => name === status) || status.includes('*');
+  if (word === 'status' && !values.every(isStatus)) return `A status is one of ${callEnds.join(', ')}.`;
   query.terms.push({ word, values, isExcluded });
   return undefined;
 }

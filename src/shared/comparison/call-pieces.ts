@@ -1,4 +1,4 @@
-import { isObject, type JsonObject } from '../json/json-object.ts';
+import { isObject, type JsonObject, listOf } from '../json/json-object.ts';
 import { isToolList, kindOfType, type RequestItem, requestItems } from './request-items.ts';
 
 /** A piece of a request or an answer in any format, as it was sent. */
@@ -77,8 +77,4 @@ function roleOfItem(type: unknown): string {
   const kind = kindOfType(String(type));
   if (kind === 'tool_result') return 'tool';
   return kind === 'reasoning' ? kind : 'assistant';
-}
-
-function listOf(value: unknown): unknown[] {
-  return Array.isArray(value) ? value : [];
 }

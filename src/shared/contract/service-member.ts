@@ -6,6 +6,7 @@ import {
   tagsMax,
   tagValuePattern,
 } from '../constants/call-labels.ts';
+import { fallbackReasons } from '../constants/fallback-reasons.ts';
 import { AttemptView, amount, CostView, mapOf, maybe, nullable, OneLine, Usd } from './vocabulary.ts';
 
 const Dollars = amount('Dollars, at most 9,000,000: `"2.50"`.');
@@ -39,7 +40,7 @@ export const ServiceMember = Type.Object(
       }),
     ),
     fallback_on: Type.Optional(
-      Type.Array(Type.Enum(['context_length', 'content_filter', 'empty']), {
+      Type.Array(Type.Enum([...fallbackReasons]), {
         maxItems: 3,
         description:
           'For what the next provider or fallback is tried, besides failures: an input that is too long, also where the next context is not known to be longer; a request or answer that the provider filters; an answer without content. Only before anything was sent.',

@@ -15,6 +15,11 @@ export function parseObject(text: string): JsonObject | undefined {
   }
 }
 
+/** The value if it is an array, else an empty one. */
+export function listOf(value: unknown): unknown[] {
+  return Array.isArray(value) ? value : [];
+}
+
 /** Looks up an own property, so that untrusted names such as `constructor` find nothing. */
 export function ownValue<T>(record: Readonly<Record<string, T>> | undefined, name: unknown): T | undefined {
   return record !== undefined && typeof name === 'string' && Object.hasOwn(record, name)

@@ -5,10 +5,10 @@ import {
   formatQuery,
   isQueryFault,
   parseQuery,
-  queryStatuses,
   queryTime,
   queryWords,
 } from '../../../src/shared/calls/query.ts';
+import { callEnds } from '../../../src/shared/constants/call-statuses.ts';
 import { callStatuses } from '../../../src/shared/contract/usage.ts';
 
 const is = (word: string, ...values: string[]) => ({ word, values, isExcluded: false });
@@ -77,7 +77,7 @@ test('a word without a filter names those that there are', () => {
 });
 
 test('statuses are those of calls', () => {
-  expect(queryStatuses).toEqual([...callStatuses, 'rejected']);
+  expect(callEnds).toEqual([...callStatuses, 'rejected']);
 });
 
 test('a word takes up to 20 values', () => {

@@ -1,4 +1,5 @@
 import { Command, Option } from '@commander-js/extra-typings';
+import { callEnds } from '../../../shared/constants/call-statuses.ts';
 import type { EventView } from '../../../shared/contract/events.ts';
 import { streamEvents } from '../../../shared/endpoints.ts';
 import { exitCodes } from '../../../shared/errors.ts';
@@ -6,7 +7,7 @@ import type { KeyNames } from '../../../view/key-names.ts';
 import type { Context } from '../../context.ts';
 import { keyNamesFor } from '../../names/key-names.ts';
 import { resolveFilter } from '../../names/resolve.ts';
-import { example, requestStatuses, wholeNumber } from '../../options.ts';
+import { example, wholeNumber } from '../../options.ts';
 import { follow } from '../follow.ts';
 import { eventLine, titleLine } from './event-line.ts';
 
@@ -15,9 +16,7 @@ export const tailCommand = (context: Context) =>
     .option('--after <sequence>', 'start after this event instead of now', wholeNumber({ min: 0 }))
     .option('--key <key>', 'only calls of this key, by id or name')
     .option('--model <model>', 'only calls of this model')
-    .addOption(
-      new Option('--status <status>', 'only finished calls with this status').choices(requestStatuses),
-    )
+    .addOption(new Option('--status <status>', 'only finished calls with this status').choices(callEnds))
     .addHelpText('after', example('gateway tail --status rejected --key my-app'))
     .action(async ({ after, ...filter }) => {
       await followAndShow(context, { after, ...(await resolveFilter(context, filter)) });

@@ -1,5 +1,6 @@
 import { Command, Option } from '@commander-js/extra-typings';
 import { capturedTexts } from '../../../shared/calls/captured-text.ts';
+import { callEnds } from '../../../shared/constants/call-statuses.ts';
 import type { Query } from '../../../shared/contract/endpoint.ts';
 import type { listTraces as listTracesContract, TraceView } from '../../../shared/contract/traces.ts';
 import { getTrace, listTraces } from '../../../shared/endpoints.ts';
@@ -18,7 +19,7 @@ import { CliError } from '../../failures/cli-error.ts';
 import { collectPages } from '../../hosts/pages.ts';
 import { keyNamesFor } from '../../names/key-names.ts';
 import { resolveFilter } from '../../names/resolve.ts';
-import { csvOption, example, requestStatuses, wholeNumber } from '../../options.ts';
+import { csvOption, example, wholeNumber } from '../../options.ts';
 import { listColumn, recordColumn, styleOf } from '../../output/field-columns.ts';
 import type { Column } from '../../output/table.ts';
 import { pastTimeHelp, pastTimeInZone, zoneOption } from '../../times.ts';
@@ -34,7 +35,7 @@ export const listTracesCommand = (context: Context) =>
       '[query...]',
       'filters such as status:failed model:openai/* -client:curl >4s >$0.05 since:2h "text"',
     )
-    .addOption(new Option('--status <status>', 'only calls with this status').choices(requestStatuses))
+    .addOption(new Option('--status <status>', 'only calls with this status').choices(callEnds))
     .option('--model <model>', 'only calls of this model')
     .option('--provider <provider>', 'only calls that this provider answered, or at which they failed')
     .option('--key <key>', 'only calls of this key, by id or name')

@@ -1,4 +1,5 @@
 import { type Static, Type } from 'typebox';
+import { fallbackReasons } from '../../../shared/constants/fallback-reasons.ts';
 import { type KnownProvider, knownProviders, providerFacts } from '../../../shared/known-providers.ts';
 import { trimEnd } from '../../../shared/text/trim-text.ts';
 import { type ConfiguredHeaders, headersOf, WrittenHeaders } from '../headers.ts';
@@ -101,7 +102,7 @@ export const routeSettings = {
     { default: {} },
   ),
   fallback_on: setting(
-    Type.Array(Type.Enum(['context_length', 'content_filter', 'empty']), {
+    Type.Array(Type.Enum([...fallbackReasons]), {
       description: 'a list of context_length, content_filter and empty',
     }),
     { default: [] },

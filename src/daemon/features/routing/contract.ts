@@ -1,3 +1,4 @@
+import type { FallbackReason } from '../../../shared/constants/fallback-reasons.ts';
 import type { CacheMode } from '../../../shared/contract/key-defaults.ts';
 import type { NanoUsd } from '../../../shared/money/money.ts';
 import type { Offer } from '../catalog/index.ts';
@@ -9,7 +10,6 @@ import type {
   UpstreamFailure,
 } from '../upstreams/upstream.ts';
 import type { Target } from './health.ts';
-import type { FallbackReason } from './unwanted-answers.ts';
 
 /** One way to get a call answered. */
 export type Route = ProviderRoute | CachedRoute;

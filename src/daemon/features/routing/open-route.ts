@@ -1,3 +1,4 @@
+import type { FallbackReason } from '../../../shared/constants/fallback-reasons.ts';
 import { ApiError } from '../../../shared/errors.ts';
 import { NetworkFailure, type World } from '../../base/world.ts';
 import type { SpeedMeter } from '../catalog/index.ts';
@@ -7,7 +8,7 @@ import type { Attempt, InputCountRequest, OpenedRoute, ProviderRoute, RouteOpenR
 import type { Health } from './health.ts';
 import { isSimulated } from './judge-offer.ts';
 import type { RetryBudget } from './retry-budget.ts';
-import { type FallbackReason, isFiltered, wanted } from './unwanted-answers.ts';
+import { isFiltered, wanted } from './unwanted-answers.ts';
 import {
   allRoutesFailed,
   errorCodeOf,

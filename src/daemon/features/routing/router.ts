@@ -1,3 +1,4 @@
+import type { FallbackReason } from '../../../shared/constants/fallback-reasons.ts';
 import { ApiError } from '../../../shared/errors.ts';
 import type { Catalog, Resolution } from '../catalog/index.ts';
 import { affinityOf } from './affinity.ts';
@@ -6,7 +7,6 @@ import { requirementsOf } from './needs.ts';
 import { countInput, type OpenDeps, openRoute } from './open-route.ts';
 import { planRoutes } from './plan-routes.ts';
 import { RetryBudget } from './retry-budget.ts';
-import type { FallbackReason } from './unwanted-answers.ts';
 
 export interface RouterDeps extends Omit<OpenDeps, 'retries'> {
   catalog: Pick<Catalog, 'resolve' | 'resolveAll'>;

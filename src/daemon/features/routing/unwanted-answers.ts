@@ -1,4 +1,5 @@
-import { isObject } from '../../../shared/json/json-object.ts';
+import type { FallbackReason } from '../../../shared/constants/fallback-reasons.ts';
+import { isObject, listOf } from '../../../shared/json/json-object.ts';
 import type { Batch, InferenceEvent } from '../upstreams/neutral.ts';
 import {
   type JsonAnswer,
@@ -6,9 +7,6 @@ import {
   type UpstreamAnswer,
   UpstreamFailure,
 } from '../upstreams/upstream.ts';
-
-/** For what a call goes on to its next route, besides failures of providers. */
-export type FallbackReason = 'context_length' | 'content_filter' | 'empty';
 
 /** An answer of a provider that is not the last: rejects with an UpstreamFailure if the caller wants another one for it. */
 export async function wanted(
@@ -124,10 +122,6 @@ function hasContent(part: unknown): boolean {
   if (typeof type === 'string' && reasoning.test(type)) return false;
   const isKnown = type === undefined || /^(message|text|output_text|refusal|function)$/.test(String(type));
   return !isKnown || type === 'function' || ofContent.some((name) => hasContent(part[name]));
-}
-
-function listOf(value: unknown): readonly unknown[] {
-  return Array.isArray(value) ? value : [];
 }
 
 /** Whether a provider refused a request because of its content. */

@@ -1,3 +1,4 @@
+import { listOf } from '../../../shared/json/json-object.ts';
 import type { World } from '../../base/world.ts';
 import { BackendFailure } from '../../features/lightning/backend.ts';
 import type {
@@ -9,7 +10,7 @@ import type {
   PaymentOutcome,
   PaymentRequest,
 } from '../../features/lightning/index.ts';
-import { type Json, listOf, objectOf, objectsOf, parseObject, textOf } from '../json.ts';
+import { type Json, objectOf, objectsOf, parseObject, textOf } from '../json.ts';
 import type { LightningAdapter, LightningAdapterDeps } from './adapter.ts';
 import { amountOf, integerOf, wholeOf } from './amounts.ts';
 import { electrumHistory, markedLabel } from './electrum-history.ts';

@@ -1,8 +1,9 @@
 import { WebSocket } from 'ws';
 import { orAborted } from '../../../shared/async/when-aborted.ts';
+import { listOf } from '../../../shared/json/json-object.ts';
 import { timeLimit, type World, within } from '../../base/world.ts';
 import { BackendFailure } from '../../features/lightning/backend.ts';
-import { type Json, listOf, objectOf, parseObject, textOf } from '../json.ts';
+import { type Json, objectOf, parseObject, textOf } from '../json.ts';
 import {
   type Encryption,
   isAuthentic,

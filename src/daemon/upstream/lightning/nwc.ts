@@ -1,4 +1,5 @@
 import { ApiError } from '../../../shared/errors.ts';
+import { listOf } from '../../../shared/json/json-object.ts';
 import { BackendFailure } from '../../features/lightning/backend.ts';
 import type {
   BackendInfo,
@@ -6,7 +7,7 @@ import type {
   PaymentFailure,
   PaymentOutcome,
 } from '../../features/lightning/index.ts';
-import { type Json, listOf, objectsOf, textOf } from '../json.ts';
+import { type Json, objectsOf, textOf } from '../json.ts';
 import type { LightningAdapter } from './adapter.ts';
 import { amountOf, feeOf, timeOf, wholeOf } from './amounts.ts';
 import { networkNamed } from './network-names.ts';

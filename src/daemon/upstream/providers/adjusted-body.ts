@@ -1,5 +1,6 @@
+import { listOf } from '../../../shared/json/json-object.ts';
 import type { UpstreamCall } from '../../features/upstreams/upstream.ts';
-import { type Json, listOf, objectOf } from '../json.ts';
+import { type Json, objectOf } from '../json.ts';
 import { withoutStrict } from './without-strict.ts';
 
 /** A body in the Responses or the Messages format as a provider's refusals showed that it must be. */

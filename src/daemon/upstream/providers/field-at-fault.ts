@@ -1,4 +1,5 @@
-import { type Json, listOf, objectOf, textOf } from '../json.ts';
+import { listOf } from '../../../shared/json/json-object.ts';
+import { type Json, objectOf, textOf } from '../json.ts';
 
 /** A provider's field names as patterns, each with the field of the Responses format that it is made from. */
 type FieldNames = readonly (readonly [RegExp, string])[];

@@ -1,6 +1,7 @@
 import { asksForNothing } from '../../../shared/formats/asks-for-nothing.ts';
+import { listOf } from '../../../shared/json/json-object.ts';
 import type { Dropped } from '../../features/upstreams/upstream.ts';
-import { type Json, listOf, objectOf } from '../json.ts';
+import { type Json, objectOf } from '../json.ts';
 import { type ModelTraits, nearestEffort, traitsOf } from './openai-models.ts';
 
 /** A request in one of OpenAI's formats, and the paths of what was left out of it or reduced. */

@@ -1,5 +1,6 @@
+import { listOf } from '../../../../shared/json/json-object.ts';
 import { withoutBillingLine } from '../../../../shared/text/billing-line.ts';
-import { isObject, type Json, listOf, objectsOf } from '../../json.ts';
+import { isObject, type Json, objectsOf } from '../../json.ts';
 
 /**
  * A body without the line of Claude Code that is meant for Anthropic, whose messages alternate and are the user's and the assistant's only, as other servers with this format demand.

@@ -1,7 +1,8 @@
 import { unsigned } from '../../../../shared/constants/unsigned.ts';
+import { listOf } from '../../../../shared/json/json-object.ts';
 import type { InputItem, ReasoningItem } from '../../../features/upstreams/neutral.ts';
 import type { Dropped, UpstreamCall } from '../../../features/upstreams/upstream.ts';
-import { isObject, type Json, listOf, mapChanged, objectOf } from '../../json.ts';
+import { isObject, type Json, mapChanged, objectOf } from '../../json.ts';
 import { isBlankText } from '../conversation.ts';
 import { isThought, ToolUseIds, thoughtBlock } from './messages.ts';
 

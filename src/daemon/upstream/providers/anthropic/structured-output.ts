@@ -1,4 +1,5 @@
-import { type Json, listOf, objectOf } from '../../json.ts';
+import { listOf } from '../../../../shared/json/json-object.ts';
+import { type Json, objectOf } from '../../json.ts';
 import { modernSchema } from '../tool-schema.ts';
 
 /** Keywords that structured outputs refuse; they are moved to the description. */

@@ -1,9 +1,10 @@
 import { pictureItem } from '../../../../shared/formats/pictures.ts';
+import { listOf } from '../../../../shared/json/json-object.ts';
 import type { MediaTokens, Tokens } from '../../../../shared/money/money.ts';
 import type { Batch, InferenceEvent, StartedItem } from '../../../features/upstreams/neutral.ts';
 import { UpstreamFailure } from '../../../features/upstreams/upstream.ts';
 import type { Decoder } from '../../adapter.ts';
-import { areCounts, countOf, type Json, listOf, objectOf, parseObject, textOf } from '../../json.ts';
+import { areCounts, countOf, type Json, objectOf, parseObject, textOf } from '../../json.ts';
 import { type Dialect, SseJsonDecoder } from '../../sse-decoder.ts';
 import { billedIn } from '../billed.ts';
 import { argumentsIn, unreadableArguments } from '../call-arguments.ts';

@@ -1,5 +1,6 @@
+import { listOf } from '../../../../shared/json/json-object.ts';
 import { UpstreamFailure, type UpstreamFailureKind } from '../../../features/upstreams/upstream.ts';
-import { countOf, type Json, listOf, objectOf, parseObject, textOf } from '../../json.ts';
+import { countOf, type Json, objectOf, parseObject, textOf } from '../../json.ts';
 import { isHtmlRefusal } from '../../response-body.ts';
 import { statusIn } from '../../vendor-errors.ts';
 import { googleField } from '../field-at-fault.ts';

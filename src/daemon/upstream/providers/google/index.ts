@@ -1,8 +1,9 @@
 import { pictureIn } from '../../../../shared/formats/pictures.ts';
+import { listOf } from '../../../../shared/json/json-object.ts';
 import type { ModelKind } from '../../../features/catalog/index.ts';
 import type { Adapter, ProviderApi, ProviderSettings } from '../../adapter.ts';
 import { droppedMembers, type Sent } from '../../dropped-members.ts';
-import { type Json, listOf, objectOf } from '../../json.ts';
+import { type Json, objectOf } from '../../json.ts';
 import { newCallId } from '../call-ids.ts';
 import { listedCount, listedModel, listedText } from '../listed-model.ts';
 import { generateDecoder } from './decoder.ts';

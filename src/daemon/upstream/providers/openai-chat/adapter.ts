@@ -1,8 +1,9 @@
+import { listOf } from '../../../../shared/json/json-object.ts';
 import type { Batch } from '../../../features/upstreams/neutral.ts';
 import { type UpstreamCall, UpstreamFailure } from '../../../features/upstreams/upstream.ts';
 import type { Adapter, ProviderSettings } from '../../adapter.ts';
 import { droppedMembers, type Sent } from '../../dropped-members.ts';
-import { isObject, type Json, listOf, objectOf, objectsOf } from '../../json.ts';
+import { isObject, type Json, objectOf, objectsOf } from '../../json.ts';
 import { SseJsonDecoder } from '../../sse-decoder.ts';
 import { billedIn } from '../billed.ts';
 import { behindRouter, type Ended, endedWith } from '../finish-reasons.ts';

@@ -1,9 +1,10 @@
+import { listOf } from '../../../../shared/json/json-object.ts';
 import {
   UpstreamFailure,
   type UpstreamFailureDetails,
   type UpstreamFailureKind,
 } from '../../../features/upstreams/upstream.ts';
-import { isObject, listOf, objectsOf, parseObject, textOf } from '../../json.ts';
+import { isObject, objectsOf, parseObject, textOf } from '../../json.ts';
 import { isHtmlRefusal } from '../../response-body.ts';
 import { statusIn, vendorError } from '../../vendor-errors.ts';
 import { accountFailure, explanationOf, retryAfterSeconds } from '../provider-failures.ts';

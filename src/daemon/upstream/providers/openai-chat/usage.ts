@@ -1,6 +1,7 @@
+import { listOf } from '../../../../shared/json/json-object.ts';
 import type { MediaTokens, Tokens } from '../../../../shared/money/money.ts';
 import type { Json } from '../../json.ts';
-import { areCounts, isObject, listOf, objectOf } from '../../json.ts';
+import { areCounts, isObject, objectOf } from '../../json.ts';
 
 /** The usage in a document or chunk: `usage`, Groq's `x_groq.usage`, or that of a choice, as Moonshot writes it. */
 export function chatUsageIn({ usage, x_groq, choices }: Json): Json | undefined {

@@ -1,7 +1,8 @@
+import { listOf } from '../../../../shared/json/json-object.ts';
 import type { UpstreamCall } from '../../../features/upstreams/upstream.ts';
 import type { Adapter, ProviderSettings } from '../../adapter.ts';
 import { droppedMembers, type Sent } from '../../dropped-members.ts';
-import { countOf, type Json, listOf, objectOf } from '../../json.ts';
+import { countOf, type Json, objectOf } from '../../json.ts';
 import { SseJsonDecoder } from '../../sse-decoder.ts';
 import { adjustedBody } from '../adjusted-body.ts';
 import { withShortIds } from '../call-ids.ts';

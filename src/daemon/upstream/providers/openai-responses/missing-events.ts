@@ -1,4 +1,5 @@
-import { type Json, listOf, objectsOf, textOf } from '../../json.ts';
+import { listOf } from '../../../../shared/json/json-object.ts';
+import { type Json, objectsOf, textOf } from '../../json.ts';
 import type { ItemProgress } from './item-states.ts';
 
 /**
