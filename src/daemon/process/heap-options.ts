@@ -4,6 +4,9 @@ import { collectGarbage } from '../worker-threads/collect-garbage.ts';
 
 /** V8 runs a full collection when the heap has grown by this much since the last one, instead of by up to 300 %. */
 const growthPercent = 50;
+/** The same until the heap is large once: code that calls compile would fill what 50 % leave, and its collection cost the first calls a tenth. */
+const firstGrowthPercent = 150;
+const largeHeapBytes = 40 * 1024 * 1024;
 /** The first version of V8 that can keep optimized code; that of Node 22 is 12. */
 const keepsCodeSince = 13;
 /** Of the young generation, both semi-spaces together. Larger ones save little CPU, and V8 keeps them once a busy minute has made them grow. */
@@ -11,6 +14,8 @@ const youngBytesMax = 32 * 1024 * 1024;
 /** The share of its time that the event loop is busy while calls come. At rest, the young generation that V8 starts with is enough. */
 const busyFrom = 0.05;
 const checkEveryMs = 250;
+/** After so many busy checks, a forced collection would cost more than the garbage of the start: it throws compiled code away. */
+const busyChecksMax = 8;
 
 interface Engine {
   v8: Pick<typeof v8, 'getHeapSpaceStatistics' | 'setFlagsFromString'>;
@@ -44,9 +49,11 @@ export function heapOptions(
   let areSet = false;
   /** Without a bound, the young generation would grow to 128 MiB. */
   let canGrow = true;
+  let wasLarge = false;
   let hasRested = false;
+  let busyChecks = 0;
   const setAll = (): void => {
-    set(`--heap-growing-percent=${areSet ? growthPercent : 0}`);
+    set(`--heap-growing-percent=${areSet ? (wasLarge ? growthPercent : firstGrowthPercent) : 0}`);
     // What a call allocates survives collections while the call waits. V8 would take it for long-lived and allocate it in the old
     // generation, where it keeps all that it refers to until a full collection: the closed loop took 40 % more CPU.
     set(areSet ? '--no-allocation-site-pretenuring' : '--allocation-site-pretenuring');
@@ -69,14 +76,18 @@ export function heapOptions(
         const now = engine.eventLoopUtilization();
         const { utilization } = engine.eventLoopUtilization(now, last);
         last = now;
-        const young = engine.v8.getHeapSpaceStatistics().find(({ space_name: name }) => name === 'new_space');
+        const spaces = engine.v8.getHeapSpaceStatistics();
+        const young = spaces.find(({ space_name: name }) => name === 'new_space');
+        const heapBytes = spaces.reduce((sum, { space_used_size: used }) => sum + used, 0);
         const isBusy = utilization >= busyFrom;
         // The start leaves 12 MB of garbage, which no later collection would find soon.
-        if (!isBusy && !hasRested) engine.collectGarbage();
+        if (isBusy) busyChecks += 1;
+        else if (!hasRested && busyChecks <= busyChecksMax) engine.collectGarbage();
         hasRested ||= !isBusy;
-        const before = canGrow;
+        const [couldGrow, hadBeenLarge] = [canGrow, wasLarge];
         canGrow = isBusy && (young?.space_size ?? 0) < youngBytesMax;
-        if (canGrow !== before) setAll();
+        wasLarge ||= heapBytes > largeHeapBytes;
+        if (canGrow !== couldGrow || wasLarge !== hadBeenLarge) setAll();
       };
       const timer = setInterval(check, checkEveryMs).unref();
       return () => {

@@ -12,7 +12,7 @@ const mebibyte = 1024 * 1024;
 const bound = '--semi-space-growth-factor=1';
 const grow = '--semi-space-growth-factor=2';
 const applied = [
-  '--heap-growing-percent=50',
+  '--heap-growing-percent=150',
   '--no-allocation-site-pretenuring',
   '--no-memory-reducer-favors-memory',
   bound,
@@ -31,11 +31,13 @@ function start(v8Version = '13.6.1') {
   const flags: string[] = [];
   let size = 0;
   let load = 0;
+  let oldSize = 20;
   let collections = 0;
-  const space = (name: string, bytes: number) => ({ space_name: name, space_size: bytes }) as HeapSpaceInfo;
+  const space = (name: string, bytes: number) =>
+    ({ space_name: name, space_size: bytes, space_used_size: bytes }) as HeapSpaceInfo;
   const options = heapOptions({
     v8: {
-      getHeapSpaceStatistics: () => [space('old_space', 500 * mebibyte), space('new_space', size)],
+      getHeapSpaceStatistics: () => [space('old_space', oldSize * mebibyte), space('new_space', size)],
       setFlagsFromString: (flag) => flags.push(flag),
     },
     v8Version,
@@ -50,7 +52,12 @@ function start(v8Version = '13.6.1') {
     vi.advanceTimersByTime(250);
     return flags.splice(0).filter((flag) => flag === bound || flag === grow);
   };
-  return { ...options, check, set: () => flags.splice(0), collections: () => collections };
+  const grownTo = (mebibytes: number) => {
+    oldSize = mebibytes;
+    vi.advanceTimersByTime(250);
+    return flags.splice(0).filter((flag) => flag.startsWith('--heap-growing'));
+  };
+  return { ...options, check, grownTo, set: () => flags.splice(0), collections: () => collections };
 }
 
 test('options are set while calls are served only', () => {
@@ -103,6 +110,20 @@ test('the garbage of the start is collected once, when nothing else is to do', (
     return collections();
   });
   expect(counts).toEqual([0, 0, 1, 1, 1, 1]);
+});
+
+test('no code is thrown away that calls have compiled before the first rest', () => {
+  const { apply, check, collections } = start();
+  apply();
+  for (const utilization of [...Array(9).fill(0.5), 0.01, 0.01]) check(2, utilization);
+  expect(collections()).toBe(0);
+});
+
+test('full collections begin to be frequent once the heap has been large', () => {
+  const { apply, grownTo, set } = start();
+  apply();
+  set();
+  expect([30, 38, 60, 30].map(grownTo)).toEqual([[], [], ['--heap-growing-percent=50'], []]);
 });
 
 test('a task that loads code has the options of the start, whether or not it throws', () => {

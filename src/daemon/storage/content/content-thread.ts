@@ -47,6 +47,9 @@ export interface ContentThreadOptions {
 /** Content is handed over together, as each message costs more than what is in it. */
 const batchMs = 1_000;
 const batchBytesMax = 256 * 1024;
+/** The thread's start takes as much CPU as a hundred calls: it waits for some time, or until this much has come. */
+const startMs = 10_000;
+const startBytesMax = 1024 * 1024;
 const defaultQueuedBytesMax = 4 * 1024 * 1024;
 /** What a call takes besides its texts, about. */
 const callBytes = 1_000;
@@ -63,9 +66,9 @@ interface Thread {
 }
 
 /**
- * Main-thread side of the content of calls: a thread with the lowest priority keeps it. As it takes 12 MB, it starts when a first
- * batch is full, is for the disk or is asked for, and ends when it has been idle and keeps nothing. What comes faster than it can
- * be stored is dropped and counted, as no call waits.
+ * Main-thread side of the content of calls: a thread with the lowest priority keeps it. As it takes 12 MB, it starts some
+ * time after a first batch is full, or when content is for the disk or asked for, and ends when it has been idle and keeps nothing. What
+ * comes faster than it can be stored is dropped and counted, as no call waits.
  */
 export class ContentThread implements ContentStore {
   readonly #options: ContentThreadOptions;
@@ -195,9 +198,10 @@ export class ContentThread implements ContentStore {
     if (waiting > 0 && waiting + bytes > this.#queuedBytesMax) return false;
     this.#captured.push(captured);
     this.#capturedBytes += bytes;
-    if (this.#capturedBytes >= batchBytesMax) this.#flush();
-    else if (this.#thread !== undefined || isForDisk(captured))
-      this.#timer ??= setTimeout(() => this.#flush(), batchMs).unref();
+    const isStarted = this.#thread !== undefined || isForDisk(captured);
+    if (this.#capturedBytes >= (isStarted ? batchBytesMax : startBytesMax)) this.#flush();
+    else if (isStarted || this.#capturedBytes >= batchBytesMax)
+      this.#timer ??= setTimeout(() => this.#flush(), isStarted ? batchMs : startMs).unref();
     return true;
   }
 
