@@ -5,6 +5,7 @@ import { join, resolve } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { parseArgs } from 'node:util';
 import { startPostgres } from '../support/postgres.ts';
+import { type AgeId, measureAges } from './ages.ts';
 import { cases } from './cases.ts';
 import { type MeasuredSystem, measureCases, type Warmth } from './measure.ts';
 import { type Cores, chooseCores, residentMb, stopProcess } from './processes.ts';
@@ -15,8 +16,9 @@ import { type Load, type Provider, startLoad, startProvider } from './workers.ts
 const usage = `npm run bench -- [options]     (after npm run build)
   --against FOLDER measures another build as well, in the same rounds, and fails if this one takes more CPU
   --postgres       measures this build on a PostgreSQL server, too, whose own CPU is not counted
-  --quick          a few minutes; rougher figures
-  --only IDS       only these cases: ${cases.map(({ id }) => id).join(', ')}
+  --quick          a few minutes; rougher figures, and no rest of a minute
+  --only IDS       only these cases: ages, ${cases.map(({ id }) => id).join(', ')}
+  --processes N    processes of each program, whose calls are measured by age (3)
   --rounds N       rounds of each case (3)
   --seconds S      measured in each round, of each program (3)
   --json FILE      writes every measurement to this file as well
@@ -26,6 +28,9 @@ interface Options {
   against: string | undefined;
   hasPostgres: boolean;
   only: string[] | undefined;
+  processes: number;
+  /** The last age of a process that is measured. */
+  until: AgeId;
   rounds: number;
   measuredMs: number;
   starts: number;
@@ -44,6 +49,7 @@ function readOptions(args: string[]): Options | undefined {
       postgres: flag,
       against: text,
       only: text,
+      processes: text,
       rounds: text,
       seconds: text,
       json: text,
@@ -51,9 +57,9 @@ function readOptions(args: string[]): Options | undefined {
   });
   if (values.help) return undefined;
   const only = values.only?.split(',');
-  const unknown = only?.find((id) => !cases.some((it) => it.id === id));
+  const unknown = only?.find((id) => id !== 'ages' && !cases.some((it) => it.id === id));
   if (unknown !== undefined) throw new TypeError(`There is no case ${unknown}.`);
-  for (const name of ['rounds', 'seconds'] as const) {
+  for (const name of ['processes', 'rounds', 'seconds'] as const) {
     if (values[name] !== undefined && !(Number(values[name]) > 0))
       throw new TypeError(`--${name} takes a number above 0.`);
   }
@@ -63,6 +69,8 @@ function readOptions(args: string[]): Options | undefined {
     against,
     hasPostgres: values.postgres === true,
     only,
+    processes: Number(values.processes ?? (values.quick ? 1 : 3)),
+    until: values.quick ? 'rested' : 'long-rested',
     rounds: Number(values.rounds ?? (values.quick ? 2 : 3)),
     measuredMs: Number(values.seconds ?? (values.quick ? 0.8 : 3)) * 1000,
     starts: values.quick ? 3 : 7,
@@ -103,12 +111,14 @@ async function measure(
   programs: readonly Program[],
   { provider, load }: { provider: Provider; load: Load },
 ) {
+  const kinds = cases.filter(({ id }) => options.only?.includes(id) ?? true);
+  if (kinds.length === 0)
+    return { systems: programs.map(({ name }) => name), segments: [], starts: {}, residentMb: {} };
   const systems = await startOften(programs, options.starts);
   const memoryOf = ({ process }: Running) => residentMb(process.pid);
   try {
     await sleep(1500);
     const idle = systems.map(({ running }) => memoryOf(running));
-    const kinds = cases.filter(({ id }) => options.only?.includes(id) ?? true);
     const segments = await measureCases(kinds, { ...options, load, provider, systems }, tell);
     await sleep(1500);
     return {
@@ -138,7 +148,12 @@ async function bench(options: Options): Promise<Report> {
   try {
     const place = { folder, providerPort: provider.port, core: cores.gateway };
     const others = { postgres: await server?.newDatabase(), against: options.against };
-    const measured = await measure(options, programsIn(place, others), { provider, load });
+    const programs = programsIn(place, others);
+    const isWanted = options.only?.includes('ages') ?? true;
+    // The other floor waits for nothing, and says nothing about how soon a process is warm.
+    const aging = isWanted ? programs.filter(({ name }) => name !== 'floor') : [];
+    const aged = await measureAges(aging, { ...options, load, tell });
+    const measured = await measure(options, programs, { provider, load });
     const taken = measured.segments.flatMap(({ systems }) =>
       Object.values(systems).map(({ othersCores }) => othersCores),
     );
@@ -150,7 +165,8 @@ async function bench(options: Options): Promise<Report> {
       isPinned: cores.gateway !== undefined,
       rounds: options.rounds,
       measuredMs: options.measuredMs,
-      othersCores: { median: median(taken), most: Math.max(...taken) },
+      othersCores: { median: median(taken), most: Math.max(0, ...taken) },
+      aged,
       ...measured,
     };
   } finally {

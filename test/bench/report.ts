@@ -1,3 +1,4 @@
+import { type AgedProcess, type AgeId, ages } from './ages.ts';
 import { type Case, cases } from './cases.ts';
 import type { Measured, Round } from './measure.ts';
 import type { ThreadKind } from './processes.ts';
@@ -28,6 +29,8 @@ export interface Report {
   systems: readonly SystemName[];
   starts: Partial<Record<SystemName, Started>>;
   residentMb: Partial<Record<SystemName, { idle: number; after: number }>>;
+  /** What calls cost by the age of the process. */
+  aged: AgedProcess[];
   segments: Round[];
 }
 
@@ -42,21 +45,22 @@ export function median(values: readonly number[]): number {
   return ((sorted[middle - 1] as number) + (sorted[middle] as number)) / 2;
 }
 
-export function failuresOf({ segments }: Report): number {
-  return segments
-    .flatMap(({ systems }) => Object.values(systems))
-    .reduce((sum, { failed }) => sum + failed, 0);
+export function failuresOf({ aged, segments }: Report): number {
+  const measured: Array<{ failed: number }> = [
+    ...segments.flatMap(({ systems }) => Object.values(systems)),
+    ...aged.flatMap(({ costs }) => Object.values(costs)),
+  ];
+  return measured.reduce((sum, { failed }) => sum + failed, 0);
 }
 
 /** Titles of the cases in which this build takes more CPU than the one that it is compared with. */
 export function slowerCases(report: Report): string[] {
   if (!report.systems.includes('against')) return [];
-  return cases
-    .filter((kind) => {
-      const cpu = figuresOf(kind, report, ({ cpuMsPerRequest }) => cpuMsPerRequest);
-      return cpu('gateway') / cpu('against') >= slowerFrom;
-    })
-    .map(({ title }) => title);
+  const isSlower = (cpu: Figure) => cpu('gateway') / cpu('against') >= slowerFrom;
+  return [
+    ...ages.filter(({ id }) => isSlower(ageFigures(id, report))),
+    ...cases.filter((kind) => isSlower(figuresOf(kind, report, ({ cpuMsPerRequest }) => cpuMsPerRequest))),
+  ].map(({ title }) => title);
 }
 
 type Figure = (system: SystemName) => number;
@@ -67,6 +71,21 @@ function figuresOf(kind: Case, { segments }: Report, read: (measured: Measured) 
   return (system) =>
     median(rounds.flatMap(({ systems: { [system]: measured } }) => (measured ? [read(measured)] : [])));
 }
+
+/** CPU a call at an age in milliseconds, of each system: of all threads or of one kind, the median of its processes unless told. */
+function ageFigures(age: AgeId, { aged }: Report, thread?: ThreadKind, pick = median): Figure {
+  return (system) =>
+    pick(
+      aged.flatMap(({ system: name, costs: { [age]: cost } }) =>
+        name === system && cost
+          ? [thread === undefined ? cost.all : (cost.threads[thread] ?? Number.NaN)]
+          : [],
+      ),
+    );
+}
+
+/** How far apart the processes of a system are: the dearest to the cheapest. */
+const spread = (values: readonly number[]) => Math.max(...values) / Math.min(...values);
 
 /** What the gateway is compared with, as columns. */
 const compared: ReadonlyArray<{ to: SystemName; title: string }> = [
@@ -95,15 +114,7 @@ export function reportText(report: Report): string {
     (when: 'idle' | 'after'): Figure =>
     (system) =>
       report.residentMb[system]?.[when] ?? Number.NaN;
-  const rows: string[][] = [
-    ['', ...columns, ...ratios.map(({ title }) => title)],
-    ...cases.flatMap((kind) => {
-      if (!report.segments.some(({ caseId }) => caseId === kind.id)) return [];
-      return [
-        [kind.title],
-        ...linesOf(kind).map(({ title, digits, read }) => line(title, digits, figuresOf(kind, report, read))),
-      ];
-    }),
+  const startRows = [
     ['Start with existing data, ms'],
     line(
       'to listening',
@@ -124,6 +135,18 @@ export function reportText(report: Report): string {
     line('idle', 0, residentOf('idle')),
     line('after all loads', 0, residentOf('after')),
   ];
+  const rows: string[][] = [
+    ['', ...columns, ...ratios.map(({ title }) => title)],
+    ...ageRows(report, line),
+    ...cases.flatMap((kind) => {
+      if (!report.segments.some(({ caseId }) => caseId === kind.id)) return [];
+      return [
+        [kind.title],
+        ...linesOf(kind).map(({ title, digits, read }) => line(title, digits, figuresOf(kind, report, read))),
+      ];
+    }),
+    ...(report.segments.length === 0 ? [] : startRows),
+  ];
   const widths = columns.concat(ratios.map(({ to }) => to)).map((_, index) => {
     const texts = rows.map((row) => row[index + 1] ?? '');
     return Math.max(...texts.map(({ length }) => length));
@@ -135,6 +158,30 @@ export function reportText(report: Report): string {
       .trimEnd(),
   );
   return `${heading(report)}\n\n${lines.join('\n')}\n`;
+}
+
+function ageRows(
+  report: Report,
+  line: (title: string, digits: number, figure: Figure) => string[],
+): string[][] {
+  const isMeasured = (id: AgeId) => report.aged.some(({ costs }) => costs[id] !== undefined);
+  const steadyAfter: Figure = (system) =>
+    median(
+      report.aged.flatMap(({ system: name, steadyAfter: calls }) =>
+        name === system && calls !== undefined ? [calls] : [],
+      ),
+    );
+  return [
+    ...ages
+      .filter(({ id }) => isMeasured(id))
+      .flatMap(({ id, title }) => [
+        [`CPU of ${title}, ms a call`],
+        line('all threads', 3, ageFigures(id, report)),
+        line('  the dearest process ÷ the cheapest', 2, ageFigures(id, report, undefined, spread)),
+        ...threadTitles.map(([kind, name]) => line(`  ${name}`, 3, ageFigures(id, report, kind))),
+      ]),
+    ...(isMeasured('steady') ? [line('calls until the cost no longer falls', 0, steadyAfter)] : []),
+  ];
 }
 
 function heading(report: Report): string {
