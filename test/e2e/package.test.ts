@@ -105,10 +105,10 @@ describe('the package', () => {
   test('contains the program, its license and its documents, and nothing else', () => {
     const paths = installed.files.map(({ path }) => path);
     expect(paths.filter((path) => !path.startsWith('dist/')).sort()).toEqual([
-      'CHANGELOG.md',
       'LICENSE',
       'README.md',
       'bin/gateway.js',
+      'docs/changelog.md',
       'package.json',
     ]);
     const dist = paths.filter((path) => path.startsWith('dist/'));
@@ -171,7 +171,7 @@ describe('the package', () => {
 
   test('states its license, its minimum Node version and its changes', async () => {
     const { version, engines } = JSON.parse(await readFile('package.json', 'utf8'));
-    expect(await readFile('CHANGELOG.md', 'utf8')).toContain(`## ${version}`);
+    expect(await readFile('docs/changelog.md', 'utf8')).toContain(`## ${version}`);
     expect(await readFile('LICENSE', 'utf8')).toMatch(/^MIT License/);
     // The program itself rejects an older Node.
     const [, major, minor] = /^>=(\d+)\.(\d+)$/.exec(engines.node) ?? [];

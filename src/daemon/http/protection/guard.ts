@@ -1,4 +1,5 @@
 import type { IncomingMessage } from 'node:http';
+import { health, ready } from '../../../shared/contract/daemon.ts';
 import { ApiError } from '../../../shared/errors.ts';
 import type { AllowedOrigins } from '../../../shared/http/origins.ts';
 import { isFromSocketFile } from '../listeners.ts';
@@ -73,9 +74,9 @@ export function requestGuard({ hosts, origins, pages, headersMax }: GuardOptions
       else if (name.length === 13 && name.toLowerCase() === 'authorization') authorizationCount += 1;
     }
     if (rawHeaders.length > 2 * headersMax) return new ApiError('headers_too_large');
-    if (hostCount !== 1 || host === undefined || !(hosts.has(host) || isByItsFile(request, host))) {
+    const isKnown = hosts.has(host ?? '') || isByItsFile(request, host ?? '') || isProbe(request);
+    if (hostCount !== 1 || !host || !isKnown)
       return new ApiError('host_not_allowed', { message: hostAdvice });
-    }
     const { origin } = headers;
     if (origin !== undefined) {
       if (origins.has(origin)) return duplicate(authorizationCount);
@@ -88,6 +89,11 @@ export function requestGuard({ hosts, origins, pages, headersMax }: GuardOptions
     }
     return duplicate(authorizationCount);
   };
+}
+
+/** Orchestrators ask by the address of a container, of which no one can know beforehand; the answer tells nothing. */
+function isProbe({ method, url }: IncomingMessage): boolean {
+  return method === 'GET' && (url === health.path || url === ready.path);
 }
 
 /** A Unix socket has no name: its clients send any local name, with or without a port. */

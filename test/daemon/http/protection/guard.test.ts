@@ -43,6 +43,21 @@ describe('the Host header', () => {
     expect(received).toMatch(/x-request-id: req_\d+/);
   });
 
+  test('may be any for the checks of an orchestrator, which asks by the address of a container', async () => {
+    const healthz = implement(anEndpoint({ method: 'GET', path: '/healthz' }), async () => ({ status: 'ok' }));
+    const { port } = await aListeningServer([ping, healthz]);
+    const status = async (path: string, method = 'GET') => {
+      const wire = new Wire(port).send(
+        `${method} ${path} HTTP/1.1\r\nHost: 10.1.2.3:${port}\r\nConnection: close\r\n\r\n`,
+      );
+      return statusesIn(await wire.all());
+    };
+    expect(await status('/healthz')).toEqual([200]);
+    expect(await status('/healthz', 'DELETE')).toEqual([403]);
+    expect(await status('/healthz?x=1')).toEqual([403]);
+    expect(await status('/v1/ping')).toEqual([403]);
+  });
+
   test('is required, also in HTTP/1.0', async () => {
     const { port } = await aListeningServer([ping]);
     expect(await new Wire(port).send('GET /v1/ping HTTP/1.0\r\n\r\n').all()).toContain('host_not_allowed');
