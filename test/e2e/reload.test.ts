@@ -169,6 +169,37 @@ test('`config set` applies the value', async () => {
   );
 });
 
+test('an upstream is added, listed and removed by name, and the rest of the file stays', async () => {
+  const before = `# mine\n${first}cache:   { default: off }   # not yet\n`;
+  await write(before);
+  const add = ['upstreams', 'add', 'acme', 'https://llm.acme.example/v1', '--models', 'one, two'];
+  const { code, stderr } = await cli(...add, '--format', 'responses', '--key-env', 'ACME_KEY');
+  expect({ code, stderr }).toMatchObject({
+    code: 0,
+    stderr: expect.stringContaining('The daemon has reloaded it.'),
+  });
+  expect(stderr).toContain('The daemon reads the key from ACME_KEY when it starts.');
+  const text = await readFile(join(daemon.home, 'config.yaml'), 'utf8');
+  expect(text.startsWith(before)).toBe(true);
+  const listed = JSON.parse((await cli('upstreams', '--json')).stdout);
+  expect(listed).toEqual([
+    {
+      name: 'acme',
+      base_url: 'https://llm.acme.example/v1',
+      format: 'responses',
+      models: ['one', 'two'],
+      key_env: 'ACME_KEY',
+    },
+  ]);
+  expect(await cli(...add)).toMatchObject({
+    code: 2,
+    stderr: expect.stringContaining('already an upstream acme'),
+  });
+  expect(await cli('upstreams', 'remove', 'none', '--yes')).toMatchObject({ code: 1 });
+  expect(await cli('upstreams', 'remove', 'acme', '--yes')).toMatchObject({ code: 0 });
+  expect(await readFile(join(daemon.home, 'config.yaml'), 'utf8')).toBe(before);
+});
+
 test('`config set` says when a value needs a restart', async () => {
   const { stderr } = await cli('config', 'set', 'vault.store', 'passphrase');
   expect(stderr).toContain('Restart the daemon to apply it');

@@ -90,6 +90,17 @@ export const commandLines: Record<string, Sample> = {
   'config schema': local(text(line('config', 'schema'))),
   'config set': local(line('config', 'set', 'cache.default', 'off')),
   'config unset': local(line('config', 'unset', 'cache.default')),
+  'upstreams add': local({
+    make: () => ({ args: ['upstreams', 'add', fresh('swept'), 'https://llm.swept.example/v1'] }),
+  }),
+  'upstreams list': local(line('upstreams', 'list')),
+  'upstreams remove': local({
+    async make(get) {
+      const name = fresh('removed');
+      await get(['upstreams', 'add', name, 'https://llm.swept.example/v1'], '.file');
+      return { args: ['upstreams', 'remove', name, '--yes'] };
+    },
+  }),
   reload: line('reload'),
   respond: text(line('respond', '-n', '--model', 'sim/echo', 'Hello.')),
   compact: text({

@@ -51,10 +51,21 @@ async function settingsOf(context: Context, file: string | undefined): Promise<R
   if (file === undefined && !isLocalDown(context)) {
     return (await context.client().call(getConfiguration, {})).settings;
   }
+  return await fileSettings(context, file);
+}
+
+/** The settings that a daemon would start with: of this file, or the default one. */
+export async function fileSettings(context: Context, file: string | undefined): Promise<ExplainedSetting[]> {
   const tools = await (await context.daemon()).loadConfigTools();
   const { settings, faults } = await tools.explain(configLocation(context, file));
   if (faults.length > 0) throw configError(faults, 'The daemon cannot start with this configuration.');
   return settings.map(({ name, value, source, place }) => ({ name, value, source, place }));
+}
+
+/** The given file, or that of the running daemon, or the default one. */
+export async function configFile(context: Context, given: string | undefined): Promise<string> {
+  const tools = await (await context.daemon()).loadConfigTools();
+  return tools.path(configLocation(context, given ?? (await runningDaemon(context))?.file));
 }
 
 function textOf(value: unknown): string {
@@ -80,14 +91,14 @@ export const setConfigCommand = (context: Context) =>
     .option(...fileOption)
     .option('--force', 'set a model that the daemon does not know')
     .addHelpText('after', example('gateway config set aliases.fast openai/gpt-5-mini'))
-    .action((name, value, { config, force }) => change(context, { name, value, file: config, force }));
+    .action((name, value, { config, force }) => changeSetting(context, { name, value, file: config, force }));
 
 export const unsetConfigCommand = (context: Context) =>
   new Command('unset')
     .argument('<setting>', 'a setting')
     .option(...fileOption)
     .addHelpText('after', example('gateway config unset aliases.fast'))
-    .action((name, { config }) => change(context, { name, value: undefined, file: config }));
+    .action((name, { config }) => changeSetting(context, { name, value: undefined, file: config }));
 
 interface Change {
   name: string;
@@ -96,7 +107,11 @@ interface Change {
   force?: true | undefined;
 }
 
-async function change(context: Context, { name, value, file: given, force }: Change): Promise<void> {
+/** Writes a setting to the given file, or that of the running daemon, which reloads it. */
+export async function changeSetting(
+  context: Context,
+  { name, value, file: given, force }: Change,
+): Promise<void> {
   const tools = await (await context.daemon()).loadConfigTools();
   const running = await runningDaemon(context);
   const place = configLocation(context, given ?? running?.file);
@@ -174,8 +189,7 @@ async function reload(client: Client, name: string): Promise<Reloaded> {
 
 export const configPathCommand = (context: Context) =>
   new Command('path').addHelpText('after', example('$EDITOR "$(gateway config path)"')).action(async () => {
-    const tools = await (await context.daemon()).loadConfigTools();
-    const file = tools.path(configLocation(context, (await runningDaemon(context))?.file));
+    const file = await configFile(context, undefined);
     if (context.out.wantsJson()) return context.out.document({ file });
     context.out.text(`${file}\n`);
   });
@@ -227,7 +241,7 @@ export function configError(faults: readonly ConfigFault[], next: string): CliEr
   return new CliError(lines.join('\n'), { exit: exitCodes.usage, next });
 }
 
-const fileOption = [
+export const fileOption = [
   '--config <file>',
   'the configuration file (default: the one in the config folder)',
 ] as const;

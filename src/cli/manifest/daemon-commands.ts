@@ -166,6 +166,31 @@ export const daemonCommands: Record<string, CommandEntry | NounEntry> = {
       },
     },
   },
+  upstreams: {
+    summary: 'Manage other model servers, which the configuration lists.',
+    alone: 'list',
+    verbs: {
+      add: {
+        summary: 'Add an upstream to the configuration file, keeping its comments.',
+        load: async () => (await import('../commands/upstreams.ts')).addUpstreamCommand,
+      },
+      list: {
+        summary: 'List upstreams with their addresses and models.',
+        lists: {
+          completes: ['upstream'],
+          async suggest(context) {
+            const { upstreamNames } = await import('../commands/upstreams.ts');
+            return (await upstreamNames(context)).map((value) => ({ value }));
+          },
+        },
+        load: async () => (await import('../commands/upstreams.ts')).listUpstreamsCommand,
+      },
+      remove: {
+        summary: 'Remove an upstream from the configuration file.',
+        load: async () => (await import('../commands/upstreams.ts')).removeUpstreamCommand,
+      },
+    },
+  },
   reload: {
     summary: 'Make the daemon reload its configuration.',
     endpoint: endpoints.reloadConfiguration,

@@ -46,6 +46,45 @@ describe('an entry of a list', () => {
     expect(await readFile(file, 'utf8')).toContain('# mine');
   });
 
+  test('is added by its name, and only the lines of the change differ', async () => {
+    const before = `# mine
+log:   {level: info}    # as ever
+upstreams:
+- name:   acme          # the first
+  base_url: https://acme.example
+  models: [m]
+
+cache:
+    default:  off       # not yet
+`;
+    await writeFile(file, before);
+    const value = '{"base_url":"https://new.example","models":["*"]}';
+    expect(await setValue(file, { name: 'upstreams.new', value })).toEqual({ isChanged: true });
+    const after = await readFile(file, 'utf8');
+    const kept = after.split('\n').filter((line) => before.split('\n').includes(line));
+    expect(kept.join('\n')).toBe(before);
+    expect(parse(after).upstreams[1]).toEqual({
+      name: 'new',
+      base_url: 'https://new.example',
+      models: ['*'],
+    });
+    await setValue(file, { name: 'upstreams.new', value: undefined });
+    expect(await readFile(file, 'utf8')).toBe(before);
+  });
+
+  test.each([
+    ['a: 1\nlisten: { port: 1 }', 'a name with lines'],
+    ['" # "', 'a name with quotes and a comment'],
+    ['*x', 'a name that looks like an alias'],
+    ['!!null', 'a name that looks like a tag'],
+  ])('%j as a name is a name and nothing else', async (name) => {
+    await writeFile(file, '# mine\nlog: { level: info }\n');
+    await setValue(file, { name: `aliases.${name}`, value: 'sim/echo' });
+    expect(await written()).toEqual({ log: { level: 'info' }, aliases: { [name]: 'sim/echo' } });
+    await setValue(file, { name: 'aliases.__proto__', value: 'sim/echo' });
+    expect(await written()).toEqual({ log: { level: 'info' }, aliases: { [name]: 'sim/echo' } });
+  });
+
   test.each([
     ['upstreams.none.models', 'upstreams has no entry none; they are acme.'],
     ['upstreams.none', 'upstreams has no entry none; they are acme.'],
