@@ -14,6 +14,7 @@ import type { ConfigFlags } from './config/settings/setting.ts';
 import { createServer, type HttpServer } from './http/server.ts';
 import { backupFiles } from './process/backup-files.ts';
 import { createCallLog } from './process/call-log.ts';
+import { createConfigFile } from './process/config-file.ts';
 import { createFileLog, noteInFile, type PinoLog } from './process/create-log.ts';
 import { writeDaemonFile } from './process/daemon-file.ts';
 import { dataFileIn, dataKey, writeSecretFile } from './process/data-folder.ts';
@@ -127,6 +128,7 @@ export async function buildDaemon(config: Config, resources: Resources) {
     makeId,
     providers,
     reloader,
+    configFile: createConfigFile({ config, flags: environment.flags, env: environment.env }),
     storage,
     content,
     workers,

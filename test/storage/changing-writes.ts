@@ -53,6 +53,15 @@ export const changingWrites: Record<
     await storage.people.removeMember({ ...member, at: morning, expected: [], fallback });
     return [{ topic: 'departure', ...member }];
   },
+  async host_key({ vault }) {
+    await vault.addMaster(aMaster('master_1'));
+    const sealed = { kid: 'master_1', wrappedKey: 'w', sealed: 's' };
+    await vault.putSecret({ ...sealed, name: 'host-key|acme|https://acme.example', version: 1 });
+    await vault.putSecret({ ...sealed, name: 'other', version: 1 });
+    await vault.deleteSecret('other');
+    await vault.deleteSecret('host-key|acme|https://acme.example');
+    return [{ topic: 'host_key' }, { topic: 'host_key' }];
+  },
   async workspace({ people }) {
     const changes = { name: 'One', slug: 'one', membersMayIssueKeys: false, capture: 'off' } as const;
     await people.changeWorkspace('ws_1', changes);

@@ -1022,6 +1022,15 @@ const samples: Record<string, Sample> = {
   reloadConfiguration: {
     callers: loginOnly,
   },
+  previewConfiguration: {
+    callers: loginOnly,
+    example: () => ({ body: { changes: [{ setting: 'cache.default', value: 'off' }] } }),
+  },
+  changeConfiguration: {
+    // What was not previewed is not written.
+    callers: { ...loginOnly, login: conflict },
+    example: () => ({ body: { changes: [], version: 'none' } }),
+  },
   listDaemons: {
     callers: loginOnly,
   },

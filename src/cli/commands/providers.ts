@@ -47,7 +47,11 @@ const providerColumns: Column<ProviderView>[] = [
     title: 'key',
     value: ({ key }) => key.variable,
     show: ({ key }) =>
-      key.variable === null ? 'none needed' : `${key.variable}, ${key.set ? 'set' : 'not set'}`,
+      key.sealed
+        ? 'in the vault'
+        : key.variable === null
+          ? 'none needed'
+          : `${key.variable}, ${key.set ? 'set' : 'not set'}`,
   },
   { title: 'models', value: ({ models }) => models },
   {

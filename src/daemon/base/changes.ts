@@ -14,6 +14,8 @@ export type Change =
   | { topic: 'peer'; workspaceId: string; name: string }
   /** A workspace's own key for a provider. */
   | { topic: 'provider_key'; workspaceId: string; provider: string }
+  /** A key of the host for a provider, sealed in the vault. */
+  | { topic: 'host_key' }
   /** The master key of the vault. */
   | { topic: 'vault' }
   /** The paywalls of all users, which have one revision. */

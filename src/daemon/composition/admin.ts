@@ -1,7 +1,7 @@
 import type { DaemonStatus } from '../../shared/contract/daemon.ts';
 import { aboutHandlers, statusReaders } from '../features/about/index.ts';
 import { backupHandlers } from '../features/backups/index.ts';
-import { configurationHandlers } from '../features/configuration/index.ts';
+import { configurationHandlers, createConfigurationChanges } from '../features/configuration/index.ts';
 import { metricsHandlers } from '../features/metrics/index.ts';
 import { referenceHandlers } from '../features/reference/index.ts';
 import type { Workspaces } from '../features/workspaces/index.ts';
@@ -38,7 +38,23 @@ export function createAdminFeature(deps: AppDeps, features: AdminFeatures): Feat
         version: process.version,
         now: () => world.now(),
       }),
-      ...configurationHandlers(deps.reloader),
+      ...configurationHandlers({
+        describe: deps.reloader.describe,
+        reload: deps.reloader.reload,
+        sealedKeys: () =>
+          [...models.providers.byName.values()]
+            .filter(({ description }) => description.hasSealedKey)
+            .map(({ description }) => description.name),
+        changes: createConfigurationChanges({
+          file: deps.configFile,
+          hostKeys: models.ownKeys.hostKeys,
+          otherDaemons: async () =>
+            (await storage.daemons.list()).filter(
+              ({ isRunning, number }) => isRunning && number !== storage.daemons.own,
+            ).length,
+          reload: deps.reloader.reload,
+        }),
+      }),
       ...metricsHandlers({
         read: () => readMetrics(deps, features),
         write: telemetry.writeMetrics,

@@ -8,6 +8,7 @@ import type { BackupFile } from '../features/backups/index.ts';
 import type { ContentStore } from '../features/capture/index.ts';
 import type { ProviderDescription } from '../features/catalog/index.ts';
 import type { CallLog } from '../process/call-log.ts';
+import type { ConfigFilePort } from '../process/config-file.ts';
 import type { VaultSettings } from '../process/master-key-stores.ts';
 import type { Reloader } from '../process/reloader.ts';
 import type { CallStorage, Storage } from '../storage/storage.ts';
@@ -50,6 +51,8 @@ export interface AppDeps extends CallAppDeps {
   callLog: CallLog;
   telemetry: Telemetry;
   reloader: Pick<Reloader, 'describe' | 'reload'>;
+  /** The configuration file, for changes by the API. */
+  configFile: ConfigFilePort;
   process: ProcessFacts;
   /** The name of the login in the data folder. */
   loginName: string;

@@ -134,7 +134,8 @@ function hereOnly(
     for (const { provider, ownKey } of routes) {
       const known = providers.byName.get(provider);
       // Passphrases are typed in the main thread.
-      if (known === undefined || isElsewhere(known) || (ownKey && !vault.isOpen)) throw new NotHere();
+      if (known === undefined || isElsewhere(known)) throw new NotHere();
+      if ((ownKey || known.description.hasSealedKey) && !vault.isOpen) throw new NotHere();
     }
     return routes;
   };

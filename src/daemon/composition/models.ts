@@ -55,11 +55,12 @@ export function createModels(deps: CallAppDeps, features: ModelsFeatures) {
     health,
     keepListings,
     now: world.now,
+    sealedKeyOf: (provider) => ownKeys.sealedKeyOf(provider),
     onChange: onProviders,
   });
   const find = deps.findLocalProviders;
   const localServers = find && createLocalServers({ find, providers, world });
-  const ownKeys = createOwnKeys(deps, { workspaces, health, providers: providers.byName });
+  const ownKeys = createOwnKeys(deps, { workspaces, health, providers });
   const upstreams = translatingUpstreams({ get: (name) => providers.byName.get(name)?.upstream }, world);
   const { refusalsOf } = upstreams;
   const router = createRouter({

@@ -1,21 +1,31 @@
 import { ApiError } from '../../shared/errors.ts';
 import { isKnownProvider } from '../../shared/known-providers.ts';
-import { createProviderKeys, KeyUse, providerKeyHandlers } from '../features/provider-keys/index.ts';
+import {
+  createProviderKeys,
+  HostKeys,
+  KeyUse,
+  providerKeyHandlers,
+} from '../features/provider-keys/index.ts';
 import { type Health, ownAccount } from '../features/routing/index.ts';
 import { Vault, vaultHandlers } from '../features/vault/index.ts';
 import type { Workspaces } from '../features/workspaces/index.ts';
 import type { Provider } from '../upstream/providers-from-config.ts';
 import type { CallAppDeps } from './app-deps.ts';
 import type { Feature } from './feature.ts';
+import type { ProviderSet } from './provider-set.ts';
 
 interface OwnKeysFeatures {
   workspaces: Pick<Workspaces, 'membership'>;
   health: Pick<Health, 'forgive'>;
-  providers: ReadonlyMap<string, Provider>;
+  providers: Pick<ProviderSet, 'byName' | 'showSealedKeys'>;
 }
 
 export interface OwnKeys extends Feature {
   vault: Vault;
+  /** The host's keys in the vault. */
+  hostKeys: HostKeys;
+  /** The host's key for a provider, if it is in the vault. Fails with `unavailable` while that is sealed. */
+  sealedKeyOf(provider: Provider): Promise<string | undefined>;
   /** Providers for which a workspace has its own keys. */
   ownKeysOf: KeyUse['providersOf'];
   /** The provider key for a route. Fails with `unavailable` while the vault is sealed. */
@@ -29,11 +39,15 @@ export interface OwnKeys extends Feature {
 /** Joins the vault, the provider keys that workspaces sealed in it, and their use in model calls. */
 export function createOwnKeys(
   deps: CallAppDeps,
-  { workspaces, health, providers }: OwnKeysFeatures,
+  { workspaces, health, providers: set }: OwnKeysFeatures,
 ): OwnKeys {
+  const { byName: providers } = set;
   const { storage, world, log } = deps;
   const vault = new Vault({ store: storage.vault, changes: storage.changes, world, log, ...deps.vault });
   const use = new KeyUse({ store: storage.providerKeys, changes: storage.changes, vault, world });
+  const onChange = (names: ReadonlySet<string>) => set.showSealedKeys(names);
+  const hostKeys = new HostKeys({ vault, changes: storage.changes, world, onChange });
+  const accountOf = ({ upstream: { name }, access }: Provider) => ({ name, baseUrl: access?.baseUrl ?? '' });
   // An upstream that has the name of a known provider is another server, which must not get keys for that provider.
   const takesKeys = (provider: string) => providers.get(provider)?.description.kind === provider;
   const usable = (names: ReadonlySet<string>): ReadonlySet<string> =>
@@ -57,20 +71,27 @@ export function createOwnKeys(
   });
   return {
     vault,
+    hostKeys,
+    sealedKeyOf: async (provider) =>
+      provider.description.hasSealedKey ? await hostKeys.keyOf(accountOf(provider)) : undefined,
+    load: () => hostKeys.load(),
     handlers: [...providerKeyHandlers(keys), ...vaultHandlers({ vault })],
     ownKeysOf(workspaceId) {
       const names = use.providersOf(workspaceId);
       return names instanceof Promise ? names.then(usable) : usable(names);
     },
     keyFor({ provider, ownKey, workspaceId }) {
-      if (!ownKey) return providers.get(provider)?.key;
+      if (!ownKey) {
+        const known = providers.get(provider);
+        return known?.description.hasSealedKey ? hostKeys.keyOf(accountOf(known)) : known?.key;
+      }
       if (!isKnownProvider(provider) || !takesKeys(provider))
         throw new Error(`workspaces cannot have their own keys for ${provider}`);
       return use.keyOf(workspaceId, provider);
     },
     jobs: [
       (signal, onFailure) => vault.keepOpen(signal).catch(onFailure),
-      (signal, onFailure) => use.keepExpiring(signal, onFailure),
+      (signal, onFailure) => use.keepExpiring(signal, onFailure, hostKeys),
     ],
   };
 }

@@ -1,4 +1,5 @@
 import { type Catalog, createModelListings, type ProviderDescription } from '../features/catalog/index.ts';
+import { hostKeyName } from '../features/provider-keys/index.ts';
 import type { Health } from '../features/routing/index.ts';
 import type { Provider } from '../upstream/providers-from-config.ts';
 
@@ -8,6 +9,8 @@ interface ProviderSetDeps {
   /** Stores the model lists that providers returned, for the next start. */
   keepListings: (listings: string) => Promise<void>;
   now: () => number;
+  /** The host's key for a provider, if it is in the vault. */
+  sealedKeyOf: (provider: Provider) => Promise<string | undefined>;
   /** Called with every change. */
   onChange?: ((descriptions: readonly ProviderDescription[]) => void) | undefined;
 }
@@ -15,10 +18,12 @@ interface ProviderSetDeps {
 /** The providers that can be called now. The catalog follows every change. */
 export function createProviderSet(
   initial: readonly Provider[],
-  { catalog, health, keepListings, now, onChange }: ProviderSetDeps,
+  { catalog, health, keepListings, now, onChange, sealedKeyOf }: ProviderSetDeps,
 ) {
   const byName = new Map(initial.map((provider) => [provider.upstream.name, provider]));
+  let sealed: ReadonlySet<string> = new Set();
   const updateCatalog = () => {
+    for (const [name, provider] of byName) byName.set(name, withSealedKey(provider, sealed));
     const descriptions = [...byName.values()].map(({ description }) => description);
     catalog.replaceProviders(descriptions);
     onChange?.(descriptions);
@@ -49,6 +54,15 @@ export function createProviderSet(
       }
       updateCatalog();
     },
+    /** Tells of which providers the host's key is in the vault, by the names of the secrets. */
+    showSealedKeys(names: ReadonlySet<string>): void {
+      const changed = [...byName.values()].filter(
+        (provider) => isSealed(provider, names) !== isSealed(provider, sealed),
+      );
+      sealed = names;
+      for (const { upstream } of changed) health.forgive(upstream.name);
+      if (changed.length > 0) updateCatalog();
+    },
     /** Replaces the configured providers. Detected local servers and known model lists are kept. */
     replaceConfigured(configured: readonly Provider[]): void {
       const names = new Set(configured.map(({ upstream }) => upstream.name));
@@ -70,7 +84,12 @@ export function createProviderSet(
     listings: createModelListings({
       save: keepListings,
       now,
-      providers: () => [...byName.values()],
+      providers: () =>
+        [...byName.values()].map((provider) => ({
+          ...provider,
+          listModels:
+            provider.listModels && (async () => provider.listModels?.(await sealedKeyOf(provider)) ?? []),
+        })),
       replace(listed) {
         for (const [name, details] of listed) {
           const provider = byName.get(name);
@@ -83,6 +102,24 @@ export function createProviderSet(
         return all.filter(({ offers }) => offers.some((offer) => offer.provider === provider)).length;
       },
     }),
+  };
+}
+
+function isSealed({ access, withSealedKey: can, upstream }: Provider, names: ReadonlySet<string>): boolean {
+  if (access === undefined || can === undefined) return false;
+  return names.has(hostKeyName({ name: upstream.name, baseUrl: access.baseUrl }));
+}
+
+/** A provider that can be called with the host's key of the vault, or only with that of its variable. */
+function withSealedKey(provider: Provider, names: ReadonlySet<string>): Provider {
+  const { description, withSealedKey: can, withoutSealedKey } = provider;
+  const hasSealedKey = isSealed(provider, names);
+  if (can === undefined || hasSealedKey === (description.hasSealedKey ?? false)) return provider;
+  const { available, reason } = withoutSealedKey ?? description;
+  return {
+    ...provider,
+    withoutSealedKey: { available, reason },
+    description: { ...description, hasSealedKey, ...(hasSealedKey ? can : { available, reason }) },
   };
 }
 

@@ -18,7 +18,7 @@ export function createProviderFeature({ workers, world }: AppDeps, models: Model
         return providerView({
           description,
           access,
-          hasKey: key !== undefined,
+          hasKey: key !== undefined || description.hasSealedKey === true,
           edits,
           models: all.filter(({ offers }) => offers.some(({ provider }) => provider === name)).length,
           benches: models.health.benches(),
@@ -31,8 +31,12 @@ export function createProviderFeature({ workers, world }: AppDeps, models: Model
       check: async () => {
         const asked = [...byName.values()].filter(({ description, check }) => description.available && check);
         return await Promise.all(
-          asked.map(async ({ description: { name }, check }) => {
-            const verdict = await (check as NonNullable<typeof check>)();
+          asked.map(async (provider) => {
+            const { name } = provider.description;
+            const { check } = provider;
+            const verdict = await (check as NonNullable<typeof check>)(
+              await models.ownKeys.sealedKeyOf(provider),
+            );
             const ended = verdict.problem === null ? await endBenches({ models, workers }, name, name) : [];
             return { provider: name, ...verdict, ended };
           }),

@@ -21,7 +21,7 @@ export interface ReloaderDeps {
 }
 
 export interface Reloader {
-  describe(): Promise<ConfigurationView>;
+  describe(): Promise<Omit<ConfigurationView, 'sealed_keys'>>;
   /** Fails with `invalid_request` when the file has faults. */
   reload(): Promise<ReloadReport>;
   /** Reloads after a signal or a change of the file: problems are reported on stderr and never thrown. */
@@ -72,7 +72,10 @@ export function createReloader({ config, flags, env, stderr, log, apply }: Reloa
     async describe() {
       const [now, wanted] = [await current(), await explain(latest)];
       const { haveSameValue } = await import('../config/explain.ts');
+      const { formOf, isChangeable } = await import('../config/changeable.ts');
       const settings = now.map((setting) => ({
+        ...formOf(setting.name),
+        is_changeable: isChangeable(setting.name),
         name: setting.name,
         value: setting.value,
         source: setting.source,

@@ -48,12 +48,16 @@ export interface Provider {
   askNative?: AskNative;
   /** Where it is, and the variable of its key; both undefined if there is none. */
   access?: { baseUrl: string; keyVariable: string | undefined };
+  /** Whether it can be called with a key of the vault; undefined if it takes none. */
+  withSealedKey?: Pick<ProviderDescription, 'available' | 'reason'>;
+  /** The same without such a key, if it has one. */
+  withoutSealedKey?: Pick<ProviderDescription, 'available' | 'reason'>;
   /** How the configuration changes what is sent to it. */
   edits?: BodyEdits;
   /** Asks it whether it answers and accepts the host's key; undefined for what runs in the daemon itself. */
-  check?: () => Promise<ProviderCheck>;
+  check?: (sealedKey?: string) => Promise<ProviderCheck>;
   /** Lists the provider's models with the host's key; undefined if the configuration names them all. */
-  listModels?: () => Promise<ListedModel[]>;
+  listModels?: (sealedKey?: string) => Promise<ListedModel[]>;
 }
 
 export interface ProviderDeps {
@@ -92,15 +96,16 @@ function knownProvider(account: ProviderAccount, given: ProviderDeps): Provider 
       askNative: providerDecisions(deps.world, { name, kind: name, baseUrl }),
     }),
     access: { baseUrl, keyVariable: keyName },
-    check: () =>
+    withSealedKey: availability({ lacksKey: undefined, headers }),
+    check: (sealedKey) =>
       checkProvider(deps.world, {
         ...question,
-        key,
+        key: sealedKey ?? key,
         keyVariable: keyName,
         addressSetting: `providers.${name}.base_url`,
       }),
     checkKey: (asked) => checkKey(send, question, asked),
-    listModels: () => listModels(send, { api, name, baseUrl, key }),
+    listModels: (sealedKey) => listModels(send, { api, name, baseUrl, key: sealedKey ?? key }),
   };
 }
 
@@ -129,19 +134,20 @@ function configuredProvider(upstream: ConfiguredUpstream, given: ProviderDeps): 
     key,
     askNative: providerDecisions(deps.world, { name, kind: 'compatible', baseUrl }),
     access: { baseUrl, keyVariable: keyEnv },
+    withSealedKey: availability({ lacksKey: undefined, headers }),
     edits,
-    check: () =>
+    check: (sealedKey) =>
       checkProvider(deps.world, {
         name,
         url: api.keyCheckUrl(baseUrl),
         headers: api.keyHeaders,
         failure: adapter.failure,
-        key,
+        key: sealedKey ?? key,
         keyVariable: keyEnv,
         addressSetting: `the base_url of ${name}`,
       }),
     ...(upstream.models.includes('*') && {
-      listModels: () => listModels(deps.world.send, { api, name, baseUrl, key }),
+      listModels: (sealedKey) => listModels(deps.world.send, { api, name, baseUrl, key: sealedKey ?? key }),
     }),
   };
 }

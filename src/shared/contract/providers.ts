@@ -77,6 +77,9 @@ const ProviderView = Type.Object(
         Type.String({ description: 'The variable that its key comes from; null if it needs none.' }),
       ),
       set: Type.Boolean(),
+      sealed: Type.Boolean({
+        description: 'Whether it is a key in the vault, which counts before the variable.',
+      }),
     }),
     models: Type.Integer({ minimum: 0 }),
     state: Type.Enum(['available', 'benched', 'unavailable']),

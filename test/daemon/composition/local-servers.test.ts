@@ -24,6 +24,7 @@ function aMachine() {
     health: { forgive: () => {} },
     keepListings: async () => {},
     now: world.now,
+    sealedKeyOf: async () => undefined,
     onChange: () => {
       state.indexed += 1;
     },

@@ -27,8 +27,8 @@ export const agentSettings = {
       { default: 0 },
     ),
     engine: {
-      url: setting(url),
-      key_env: setting(variable),
+      url: setting(url, { isFileOnly: true }),
+      key_env: setting(variable, { isFileOnly: true }),
       model: setting(text),
       flash_model: setting(text),
     },

@@ -75,7 +75,7 @@ type UpstreamConfig = Static<typeof UpstreamConfig>;
 const settingsOfProvider = (name: KnownProvider) => ({
   key_env: setting(variable, { default: providerFacts[name].keyVariables[0] as string }),
   base_url: setting(url),
-  headers: setting(WrittenHeaders),
+  headers: setting(WrittenHeaders, { isFileOnly: true }),
 });
 
 export const providerSettings = {

@@ -38,7 +38,7 @@ export const listenSettings = {
       Type.Array(text, { description: 'a list of addresses and networks: 10.0.0.7, 10.1.0.0/16, unix' }),
       { default: [], live: false },
     ),
-    public_url: setting(publicUrl),
+    public_url: setting(publicUrl, { isFileOnly: true }),
   },
   cors: {
     origins: setting(Type.Array(origin, { description: 'a list of origins' }), { default: [], live: false }),

@@ -10,19 +10,26 @@ const sats = integer(0, 100_000_000_000, 'satoshis');
 
 export const paymentSettings = {
   wallet: {
-    backend: setting(oneOf(walletBackends, `one of ${walletBackends.join(', ')}`), { default: 'embedded' }),
-    url: setting(url),
+    backend: setting(oneOf(walletBackends, `one of ${walletBackends.join(', ')}`), {
+      default: 'embedded',
+      isFileOnly: true,
+    }),
+    url: setting(url, { isFileOnly: true }),
     certificate_file: setting(text, { isPath: true }),
     network: setting(oneOf(lightningNetworks, `one of ${lightningNetworks.join(', ')}`), {
       default: 'bitcoin',
+      isFileOnly: true,
     }),
-    secret_env: setting(variable, { default: 'GATEWAY_WALLET_SECRET' }),
+    secret_env: setting(variable, { default: 'GATEWAY_WALLET_SECRET', isFileOnly: true }),
     secret_file: setting(text, { isPath: true }),
-    declared_hosts: setting(Type.Array(text, { description: 'a list of names' }), { default: [] }),
+    declared_hosts: setting(Type.Array(text, { description: 'a list of names' }), {
+      default: [],
+      isFileOnly: true,
+    }),
   },
   mcp: {
-    max_payment_sats: setting(sats, { default: 0 }),
-    max_daily_sats: setting(sats, { default: 0 }),
+    max_payment_sats: setting(sats, { default: 0, isFileOnly: true }),
+    max_daily_sats: setting(sats, { default: 0, isFileOnly: true }),
   },
   paywalls: {
     host: setting(text, { default: listenDefaults.host as string, live: false }),
@@ -31,9 +38,10 @@ export const paymentSettings = {
       env: ['GATEWAY_PAYWALLS_PORT'],
       live: false,
     }),
-    public_url: setting(publicUrl),
+    public_url: setting(publicUrl, { isFileOnly: true }),
     allowed_upstreams: setting(Type.Array(text, { description: 'a list of host names and addresses' }), {
       default: [],
+      isFileOnly: true,
     }),
     trusted_proxies: setting(
       Type.Array(text, { description: 'a list of addresses and networks: 10.0.0.7, 10.1.0.0/16' }),
@@ -59,7 +67,7 @@ export const paymentSettings = {
         description: 'text: dollars from "1000" to "9000000"',
       }),
     ),
-    rate_url: setting(url),
+    rate_url: setting(url, { isFileOnly: true }),
     rate_pointer: setting(
       Type.String({
         pattern: '^(/[^/]*)*$',

@@ -27,6 +27,11 @@ interface Sources {
   live?: false;
   /** Whether it names a file; in the configuration, relative to its folder. */
   isPath?: true;
+  /**
+   * Whether it is changed on the machine only: it says where secrets or money go, or what may be reached there. A stolen login
+   * could do harm with it that ends with no login.
+   */
+  isFileOnly?: true;
 }
 
 /** A setting of the file: lists and maps with free keys are one. */

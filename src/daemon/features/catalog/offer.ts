@@ -29,6 +29,8 @@ export interface ProviderDescription {
   wiresOf?: ((providerModel: string) => readonly Wire[]) | undefined;
   /** Determines whose list prices apply to a compatible server. */
   baseUrl?: string;
+  /** Whether the host's key for it is in the vault. */
+  hasSealedKey?: boolean;
 }
 
 export interface ModelDetails {

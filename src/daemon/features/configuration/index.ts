@@ -1,1 +1,6 @@
+export {
+  createConfigurationChanges,
+  type HostEntry,
+  type PlannedChange,
+} from './changes.ts';
 export { configurationHandlers } from './handlers.ts';

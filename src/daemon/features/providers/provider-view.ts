@@ -32,7 +32,11 @@ export function providerView(facts: ProviderFacts): ProviderView {
     kind,
     base_url: access ? withoutSecrets(access.baseUrl) : null,
     formats: [...(wires ?? [])],
-    key: { variable: access?.keyVariable ?? null, set: hasKey },
+    key: {
+      variable: access?.keyVariable ?? null,
+      set: hasKey,
+      sealed: description.hasSealedKey ?? false,
+    },
     models,
     state: available ? (ofHost ? 'benched' : 'available') : 'unavailable',
     reason: available ? (ofHost?.reason ?? null) : reason,

@@ -100,6 +100,12 @@ export class Vault {
     await this.#deps.store.deleteSecret(name);
   }
 
+  /** The names of the secrets that start with a text. */
+  async names(start: string): Promise<string[]> {
+    const secrets = await this.#deps.store.secrets();
+    return secrets.map(({ name }) => name).filter((name) => name.startsWith(start));
+  }
+
   /** The current version of a secret; 0 for none. */
   async version(name: string): Promise<number> {
     return (await this.#deps.store.secret(name))?.version ?? 0;

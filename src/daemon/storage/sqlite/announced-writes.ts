@@ -1,3 +1,4 @@
+import { hostKeyPrefix } from '../../../shared/constants/host-keys.ts';
 import type { Change } from '../../base/changes.ts';
 import type { LocalChanges } from '../local-changes.ts';
 import type { Writer } from './engine/writer.ts';
@@ -13,6 +14,10 @@ type ChangesOf = {
 
 const none: readonly Change[] = [];
 const ended = (id: string): Change => ({ topic: 'revocation', id });
+
+/** The vault has other secrets, too, which no daemon keeps in memory. */
+const ofHost = (name: string): readonly Change[] =>
+  name.startsWith(hostKeyPrefix) ? [{ topic: 'host_key' }] : none;
 
 const expiries = ({ keys, ended: ids }: Expired): readonly Change[] => [
   ...keys.map((key): Change => ({ topic: 'key', ...key })),
@@ -52,6 +57,8 @@ const changesOf: ChangesOf = {
   ],
   'providerKeys.delete': ({ workspaceId, provider }) => [{ topic: 'provider_key', workspaceId, provider }],
   'vault.addMaster': () => [{ topic: 'vault' }],
+  'vault.putSecret': ({ name }, isStored) => (isStored ? ofHost(name) : none),
+  'vault.deleteSecret': (name) => ofHost(name),
   'vault.rotate': () => [{ topic: 'vault' }],
   'paywalls.insert': () => [{ topic: 'paywalls' }],
   'paywalls.replace': () => [{ topic: 'paywalls' }],

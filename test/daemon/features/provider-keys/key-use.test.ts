@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
-import { OpenedKeys } from '../../../../src/daemon/features/provider-keys/key-use.ts';
+import { OpenedKeys } from '../../../../src/daemon/features/provider-keys/opened-keys.ts';
 import { keyFormatFault } from '../../../../src/daemon/features/provider-keys/provider-keys.ts';
 import { knownProviders, providerFacts } from '../../../../src/shared/known-providers.ts';
 
