@@ -1,24 +1,15 @@
 import { chmod, lstat, readFile, rename, rm, stat, symlink, writeFile } from 'node:fs/promises';
-import { createServer, type Server } from 'node:http';
-import type { AddressInfo } from 'node:net';
 import { join } from 'node:path';
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
 import { parse } from 'yaml';
-import { chatDocument } from '../support/fake-openai-chat.ts';
+import { type FakeChatServer, startFakeChatServer } from '../support/fake-chat-server.ts';
 import { type RunningDaemon, startDaemon } from '../support/start-daemon.ts';
 import { addPerson } from '../support/users.ts';
 
 /** Changes of config.yaml by the API, as the dashboard makes them. */
 
-interface FakeServer {
-  server: Server;
-  url: string;
-  /** What it got as `Authorization`. */
-  sent: string[];
-}
-
 let daemon: RunningDaemon;
-let [acme, other]: FakeServer[] = [];
+let [acme, other]: FakeChatServer[] = [];
 const file = () => join(daemon.home, 'config.yaml');
 const text = () => readFile(file(), 'utf8');
 const environmentKey = 'sk-of-the-environment-0123456789';
@@ -26,7 +17,7 @@ const typedKey = 'typed-secret-4711';
 let first = '';
 
 beforeAll(async () => {
-  [acme, other] = await Promise.all([fakeServer(), fakeServer()]);
+  [acme, other] = await Promise.all([startFakeChatServer(), startFakeChatServer()]);
   daemon = await startDaemon({
     env: { OPENAI_API_KEY: environmentKey, ACME_KEY: environmentKey },
     config: `vault: {keychain: false, insecure_plain_file: true}
@@ -47,27 +38,13 @@ upstreams:
 
 afterAll(async () => {
   await daemon.stop();
-  for (const one of [acme, other]) one?.server.close();
+  for (const one of [acme, other]) one?.close();
 });
 
 beforeEach(async () => {
   await writeFile(file(), first);
   await api('/v1/admin/reload', {});
 });
-
-async function fakeServer(): Promise<FakeServer> {
-  const sent: string[] = [];
-  const server = createServer((request, response) => {
-    sent.push(request.headers.authorization ?? 'none');
-    request.resume();
-    request.on('end', () => {
-      response.setHeader('content-type', 'application/json');
-      response.end(JSON.stringify(chatDocument({ text: 'Hello.' }, { model: 'm' })));
-    });
-  });
-  await new Promise<void>((listening) => server.listen(0, '127.0.0.1', listening));
-  return { server, url: `http://127.0.0.1:${(server.address() as AddressInfo).port}/v1`, sent };
-}
 
 interface Answer {
   status: number;

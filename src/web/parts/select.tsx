@@ -1,15 +1,23 @@
 interface SelectProps<T extends string> {
   label: string;
+  /** Whether only screen readers need the label. */
+  isLabelHidden?: boolean;
   options: readonly { value: T; title: string; isDisabled?: boolean }[];
   value: T;
   onChange(value: T): void;
 }
 
 /** One of several, with its label before it. */
-export function Select<T extends string>({ label, options, value, onChange }: SelectProps<T>) {
+export function Select<T extends string>({
+  label,
+  isLabelHidden = false,
+  options,
+  value,
+  onChange,
+}: SelectProps<T>) {
   return (
     <label class="select">
-      <span class="quiet">{label}</span>{' '}
+      <span class={isLabelHidden ? 'for-readers' : 'quiet'}>{label}</span>{' '}
       <select
         value={value}
         onChange={(event) => {

@@ -74,6 +74,12 @@ export const screens: readonly Screen[] = [
     load: async () => (await import('./wallet/wallet.tsx')).WalletScreen,
   },
   {
+    name: 'setup',
+    title: 'Setup',
+    key: 'e',
+    load: async () => (await import('./setup/setup.tsx')).Setup,
+  },
+  {
     name: 'settings',
     title: 'Settings',
     key: 's',

@@ -2,10 +2,12 @@ import { useSignal } from '@preact/signals';
 import type { SettingView } from '../../../shared/contract/configuration.ts';
 import { getConfiguration } from '../../../shared/endpoints.ts';
 import { useQuery } from '../../data/query.ts';
+import { DialogButton } from '../../parts/dialog-button.tsx';
 import { Panel } from '../../parts/panel.tsx';
-import { TableHead } from '../../parts/table-head.tsx';
+import { actions, TableHead } from '../../parts/table-head.tsx';
+import { ChangeSetting } from '../setup/change-setting.tsx';
 
-/** The effective settings of the daemon and where each comes from. They are changed in the file, or by commands. */
+/** The effective settings of the daemon and where each comes from. */
 export function Configuration() {
   const query = useQuery(getConfiguration, {});
   const words = useSignal('');
@@ -45,7 +47,8 @@ export function Configuration() {
       }
     >
       <p class="quiet">
-        Of <code>{query.data?.file}</code>. <code>gateway config set</code> changes it.
+        Of <code>{query.data?.file}</code>. What has no button is changed there, or with{' '}
+        <code>gateway config set</code>.
       </p>
       {shown.length === 0 ? (
         <p class="quiet">No setting matches.</p>
@@ -53,7 +56,7 @@ export function Configuration() {
         // biome-ignore lint/a11y/noNoninteractiveTabindex: it scrolls, also by keys.
         <section class="scroll configuration" tabIndex={0} aria-label="Effective settings">
           <table class="data">
-            <TableHead columns={['Setting', 'Value', 'Source']} />
+            <TableHead columns={['Setting', 'Value', 'Source', actions]} />
             <tbody>
               {shown.map((setting) => (
                 <SettingRow key={setting.name} setting={setting} />
@@ -80,6 +83,17 @@ function SettingRow({ setting }: { setting: SettingView }) {
       <td class={source === 'default' ? 'quiet' : ''}>
         {source}
         {place !== null && <span class="quiet sub">{place}</span>}
+      </td>
+      <td>
+        {setting.is_changeable && name !== 'upstreams' && (
+          <span class="row-actions">
+            <DialogButton
+              label="Change"
+              title={`Change ${name}`}
+              dialog={(close) => <ChangeSetting setting={setting} onClose={close} />}
+            />
+          </span>
+        )}
       </td>
     </tr>
   );

@@ -1,0 +1,27 @@
+import { createServer } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { chatDocument } from './fake-openai-chat.ts';
+
+export interface FakeChatServer {
+  /** Ends with `/v1`. */
+  url: string;
+  /** What it got as `Authorization`, by request. */
+  sent: string[];
+  close(): void;
+}
+
+/** A server with OpenAI's chat format that answers everything with "Hello.". */
+export async function startFakeChatServer(): Promise<FakeChatServer> {
+  const sent: string[] = [];
+  const server = createServer((request, response) => {
+    sent.push(request.headers.authorization ?? 'none');
+    request.resume();
+    request.on('end', () => {
+      response.setHeader('content-type', 'application/json');
+      response.end(JSON.stringify(chatDocument({ text: 'Hello.' }, { model: 'm' })));
+    });
+  });
+  await new Promise<void>((listening) => server.listen(0, '127.0.0.1', listening));
+  const { port } = server.address() as AddressInfo;
+  return { url: `http://127.0.0.1:${port}/v1`, sent, close: () => void server.close() };
+}
