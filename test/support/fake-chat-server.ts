@@ -11,14 +11,18 @@ export interface FakeChatServer {
 }
 
 /** A server with OpenAI's chat format that answers everything with "Hello.". */
-export async function startFakeChatServer(): Promise<FakeChatServer> {
+export async function startFakeChatServer(usage?: {
+  prompt_tokens: number;
+  completion_tokens: number;
+}): Promise<FakeChatServer> {
   const sent: string[] = [];
   const server = createServer((request, response) => {
     sent.push(request.headers.authorization ?? 'none');
     request.resume();
     request.on('end', () => {
       response.setHeader('content-type', 'application/json');
-      response.end(JSON.stringify(chatDocument({ text: 'Hello.' }, { model: 'm' })));
+      const document = chatDocument({ text: 'Hello.' }, { model: 'm' });
+      response.end(JSON.stringify(usage ? { ...document, usage } : document));
     });
   });
   await new Promise<void>((listening) => server.listen(0, '127.0.0.1', listening));

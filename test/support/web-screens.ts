@@ -8,6 +8,7 @@ import {
   openPage,
   type PageOptions,
 } from './browser.ts';
+import { layoutFaults } from './layout-faults.ts';
 import type { RunningDaemon } from './start-daemon.ts';
 
 /** A theme and a width; two looks that differ in both cover all themes and widths. */
@@ -77,13 +78,33 @@ export async function checkScreen(
   await page.close();
 }
 
-/** What axe finds, and whether the page is wider than the window. */
+/** What axe finds, and what does not fit the window. */
 async function faultsOf(page: Page, options: AxeOptions): Promise<string[]> {
-  const faults = await accessibilityFaults(page, options);
-  const [needed = 0, given = 0] = (await page.evaluate(
-    '[document.documentElement.scrollWidth, innerWidth]',
-  )) as number[];
-  return needed > given ? [...faults, `is ${needed} px wide`] : faults;
+  return [...(await accessibilityFaults(page, options)), ...(await layoutFaults(page, options))];
+}
+
+/** What does not fit the window at some widths. */
+export async function faultsAtWidths(page: Page, widths: readonly number[]): Promise<string[]> {
+  const faults: string[] = [];
+  for (const width of widths) {
+    await page.setViewportSize({ width, height: 900 });
+    await nextFrame(page);
+    faults.push(...(await layoutFaults(page)).map((fault) => `${width} px: ${fault}`));
+  }
+  return faults;
+}
+
+/** All screens, as the navigation lists them. */
+export async function listScreens(page: Page): Promise<{ name: string; title: string }[]> {
+  const links = page.getByRole('navigation', { name: 'Screens' }).getByRole('link');
+  await links.first().waitFor();
+  const found = await links.all();
+  return await Promise.all(
+    found.map(async (link) => ({
+      name: (await link.getAttribute('href'))?.replace('#/', '') ?? '',
+      title: (await link.textContent())?.trim() ?? '',
+    })),
+  );
 }
 
 /** Changes the theme and the width of a page that is open, and returns its faults. */

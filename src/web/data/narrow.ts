@@ -1,6 +1,6 @@
 import { signal } from '@preact/signals';
 
-const query = matchMedia('(max-width: 760px)');
+const query = matchMedia('(max-width: 900px)');
 
 /** Whether the page has room for one column only. */
 export const isNarrow = signal(query.matches);

@@ -8,17 +8,39 @@ export type Cells<Row> = Readonly<Record<string, (row: Row) => ComponentChildren
 /** The classes of the cells of some fields, by the names of the fields. */
 export type Kinds = Readonly<Record<string, string>>;
 
+interface ColumnOptions<Row> {
+  cells?: Cells<Row>;
+  kinds?: Kinds;
+  /** Fields that narrow windows show below others, by the names of those. */
+  seconds?: Readonly<Record<string, string>>;
+}
+
 /** Fields as the columns of a table. */
 export function fieldColumns<Row, Context>(
   fields: readonly Field<Row, Context>[],
   context: Context,
-  { cells = {}, kinds = {} }: { cells?: Cells<Row>; kinds?: Kinds },
+  { cells = {}, kinds = {}, seconds = {} }: ColumnOptions<Row>,
 ): TableColumn<Row>[] {
-  return fields.map((field) => ({
-    name: titleOf(field),
-    kind: kinds[field.name] ?? (field.unit ? 'number' : 'name'),
-    show: cells[field.name] ?? ((row) => <FieldText field={field} row={row} context={context} />),
-  }));
+  const showOf = (field: Field<Row, Context>) =>
+    cells[field.name] ?? ((row: Row) => <FieldText field={field} row={row} context={context} />);
+  return fields.map((field) => {
+    const show = showOf(field);
+    const second = fields.find(({ name }) => name === seconds[field.name]);
+    const showSecond = second && showOf(second);
+    return {
+      name: titleOf(field),
+      kind: kinds[field.name] ?? (field.unit ? 'number' : 'name'),
+      whole: (row) => textOf(field, row, context),
+      show: showSecond
+        ? (row) => (
+            <>
+              {show(row)}
+              <span class="second-line">{showSecond(row)}</span>
+            </>
+          )
+        : show,
+    };
+  });
 }
 
 /** `tok/s` → `Tok/s`. */

@@ -8,6 +8,8 @@ export interface TableColumn<Row> {
   name: string;
   /** The class of its cells; `number` aligns to the right. */
   kind?: string;
+  /** The whole text of a cell, shown when it is pointed at. */
+  whole?: (row: Row) => string;
   show: (row: Row) => ComponentChildren;
 }
 
@@ -85,8 +87,8 @@ export function Table<Row>(props: TableProps<Row>) {
                 if (getSelection()?.toString() === '') open?.(row);
               }}
             >
-              {columns.map(({ name, kind, show }) => (
-                <td key={name} class={kind}>
+              {columns.map(({ name, kind, whole, show }) => (
+                <td key={name} class={kind} title={whole?.(row)}>
                   {show(row)}
                 </td>
               ))}

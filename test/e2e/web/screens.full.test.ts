@@ -91,6 +91,8 @@ describe.skipIf(chromium === undefined)('all screens (skipped without Chromium)'
       ],
       async until(page, name) {
         await settled(page);
+        // Where it is narrow, the navigation is behind a button.
+        await page.setViewportSize({ width: 1280, height: 900 });
         const tree = await page.locator('body').ariaSnapshot();
         const lines = tree.split('\n').map((line) => line.trim());
         const mains = lines.filter((line) => line.startsWith('- main'));

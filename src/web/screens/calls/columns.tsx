@@ -6,7 +6,7 @@ import { type KeyNames, keyText } from '../../../view/key-names.ts';
 import { now } from '../../data/now.ts';
 import { callColumns } from '../../data/preferences.ts';
 import { Amount } from '../../parts/amount.tsx';
-import { callKinds } from '../../parts/call-kinds.ts';
+import { callKinds, endedSeconds } from '../../parts/call-kinds.ts';
 import { fieldColumns, titleOf } from '../../parts/field-columns.tsx';
 import { Menu } from '../../parts/menu.tsx';
 import { Status } from '../../parts/status.tsx';
@@ -36,6 +36,7 @@ export function columnsFor({ hrefOf, keyNames }: ColumnContext): TableColumn<Tra
     { now: now.value, keyNames },
     {
       kinds: callKinds,
+      seconds: endedSeconds,
       cells: {
         completed_at: ({ completed_at: at }) => <Time at={at} />,
         status: ({ status, error_code: code }) => <Status status={status} code={code} />,

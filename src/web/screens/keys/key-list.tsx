@@ -78,11 +78,13 @@ function KeyRow({ keyView, spent }: { keyView: Key; spent: string | undefined })
         <code class="quiet sub">{hint}</code>
       </th>
       <td class="is-bar">{status === 'active' && <KeyCap keyView={keyView} />}</td>
-      <td class="number is-minor" title={spent && `$${spent}`}>
+      <td class="number" data-label="This month" title={spent && `$${spent}`}>
         {spent === undefined ? '…' : briefDollars(spent)}
       </td>
       <td class={limits === '' ? 'quiet is-minor' : ''}>{limits || 'none'}</td>
-      <td class="quiet is-minor">{lastUsed === null ? 'never' : <Ago at={lastUsed} />}</td>
+      <td class="quiet" data-label="Last used">
+        {lastUsed === null ? 'never' : <Ago at={lastUsed} />}
+      </td>
       <td>
         {status === 'active' && (
           <span class="row-actions">

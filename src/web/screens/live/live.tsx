@@ -12,7 +12,7 @@ import { useKeyNames } from '../../data/key-names.ts';
 import { useKeys } from '../../data/keys.ts';
 import { connection, gaps, onEvents } from '../../data/live.ts';
 import { hrefOf, navigate } from '../../data/route.ts';
-import { callKinds } from '../../parts/call-kinds.ts';
+import { callKinds, liveSeconds } from '../../parts/call-kinds.ts';
 import { fieldColumns } from '../../parts/field-columns.tsx';
 import { ProblemBox } from '../../parts/problem.tsx';
 import { Status } from '../../parts/status.tsx';
@@ -185,6 +185,7 @@ function columnsFor(keyNames: KeyNames): TableColumn<CallRow>[] {
     { now: Date.now(), keyNames },
     {
       kinds: callKinds,
+      seconds: liveSeconds,
       cells: {
         created_at: ({ at }) => <Time at={new Date(at).toISOString()} />,
         status: ({ id, status, errorCode, model }) => (
