@@ -128,6 +128,7 @@ export async function buildDaemon(config: Config, resources: Resources) {
     makeId,
     providers,
     reloader,
+    command: config.typed.name,
     configFile: createConfigFile({ config, flags: environment.flags, env: environment.env }),
     storage,
     content,

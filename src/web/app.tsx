@@ -1,6 +1,6 @@
 import { useSignal } from '@preact/signals';
 import type { ComponentType } from 'preact';
-import { useEffect, useLayoutEffect } from 'preact/hooks';
+import { useEffect } from 'preact/hooks';
 import { onAlerts } from './data/alert-notices.ts';
 import { addScreenKeys } from './data/go-keys.ts';
 import { useKeys } from './data/keys.ts';
@@ -8,8 +8,9 @@ import { login } from './data/login.ts';
 import { hrefOf, navigate, route } from './data/route.ts';
 import { askedLink, isSigningIn } from './data/sign-in.ts';
 import { ConnectionBanner } from './parts/connection-banner.tsx';
+import { FiringAlerts } from './parts/firing-alerts.tsx';
+import { LoadedScreen } from './parts/loaded-screen.tsx';
 import { Navigation } from './parts/navigation.tsx';
-import { ProblemBox } from './parts/problem.tsx';
 import { Toasts, toast } from './parts/toast.tsx';
 import { type Screen, screens } from './screens/index.ts';
 import { LinkQuestion, SignIn } from './screens/sign-in/sign-in.tsx';
@@ -59,6 +60,7 @@ function SignedIn() {
       <Navigation screens={screens} current={name} onHelp={openHelp} />
       <main id="main" tabIndex={-1}>
         <ConnectionBanner />
+        <FiringAlerts />
         {screen && <LoadedScreen key={screen.name} screen={screen} />}
       </main>
       {Overlay && (
@@ -72,23 +74,4 @@ function SignedIn() {
       <Toasts />
     </div>
   );
-}
-
-function LoadedScreen({ screen }: { screen: Screen }) {
-  const content = useSignal<ComponentType | undefined>(undefined);
-  const failure = useSignal<unknown>(undefined);
-  // Before the first paint, not after it.
-  useLayoutEffect(() => {
-    screen.load().then(
-      (loaded) => {
-        content.value = loaded;
-      },
-      (error) => {
-        failure.value = error;
-      },
-    );
-  }, [screen, content, failure]);
-  if (failure.value !== undefined) return <ProblemBox error={failure.value} />;
-  const Content = content.value;
-  return Content ? <Content /> : null;
 }

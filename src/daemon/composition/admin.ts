@@ -79,7 +79,7 @@ export function createAdminFeature(deps: AppDeps, features: AdminFeatures): Feat
         sinceRenewal: () => storage.members.sinceRenewal(),
         openApiDocument,
       }),
-      ...referenceHandlers({ openApiDocument, readAssets: readPageAssets, webApp }),
+      ...referenceHandlers({ openApiDocument, readAssets: readPageAssets, webApp, command: deps.command }),
     ],
   };
 }

@@ -54,6 +54,8 @@ export interface AppDeps extends CallAppDeps {
   /** The configuration file, for changes by the API. */
   configFile: ConfigFilePort;
   process: ProcessFacts;
+  /** How commands are typed on this machine: `gateway` or `npx gateway`. */
+  command: string;
   /** The name of the login in the data folder. */
   loginName: string;
   /** The files that belong in a backup alongside the database. */

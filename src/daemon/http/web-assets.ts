@@ -39,9 +39,11 @@ const common = {
 
 /** The dashboard: its page and the files that it loads. Nothing is read before the first request for it. */
 export const webApp = {
-  async page(): Promise<RelayReply | undefined> {
-    const body = await contentOf('index.html');
-    if (body === undefined) return undefined;
+  /** `command` is how its commands are typed: `gateway` or `npx gateway`. */
+  async page(command: string): Promise<RelayReply | undefined> {
+    const file = await contentOf('index.html');
+    if (file === undefined) return undefined;
+    const body = Buffer.from(file.toString().replaceAll('{command}', command));
     const headers = {
       ...common,
       'content-type': 'text/html; charset=utf-8',

@@ -4,6 +4,7 @@ import { type Client, createClient, NotTheService } from '../../shared/client.ts
 import type { Endpoint, Input, Result } from '../../shared/contract/endpoint.ts';
 import { ReceivedError } from '../../shared/faults/received-error.ts';
 import type { SseEvent } from '../../shared/http/sse.ts';
+import { typed } from './command.ts';
 import { login, loginEnded, workspaceEnded } from './login.ts';
 
 /** Browsers open six connections to a host: one is for the event stream, one stays free. */
@@ -14,7 +15,7 @@ const pageVersion = document.querySelector<HTMLMetaElement>('meta[name=version]'
 const reloadedKey = 'gateway.reloaded';
 
 /** The gateway cannot be reached. */
-class Offline extends Error {
+export class Offline extends Error {
   constructor() {
     super('The gateway does not answer.');
     this.name = 'Offline';
@@ -142,6 +143,14 @@ function reloadOnce({ 'x-service-version': version }: Record<string, string>): v
   location.reload();
 }
 
+/** Whether the gateway answers. */
+export function isReachable(): Promise<boolean> {
+  return fetch(new URL('healthz', baseUrl), { cache: 'no-store', credentials: 'omit' }).then(
+    ({ ok }) => ok,
+    () => false,
+  );
+}
+
 /** An error in words, with what its reader can do. */
 export interface Problem {
   sentence: string;
@@ -154,10 +163,14 @@ export function problemOf(error: unknown): Problem {
     return {
       sentence: error.message,
       requestId: undefined,
-      remedy: 'Start it with gateway serve, or check your connection.',
+      remedy: typed('Start it with gateway serve, or check your connection.'),
     };
   if (error instanceof ReceivedError)
-    return { sentence: error.message, requestId: error.requestId, remedy: remedies[error.code] ?? '' };
+    return {
+      sentence: typed(error.message),
+      requestId: error.requestId,
+      remedy: typed(remedies[error.code] ?? ''),
+    };
   if (error instanceof NotTheService)
     return { sentence: error.message, requestId: undefined, remedy: 'Something between may have answered.' };
   return { sentence: String(error), requestId: undefined, remedy: 'Reload the page.' };

@@ -10,6 +10,7 @@ const changes: readonly (readonly [type: string, paths: readonly string[]])[] = 
   ['request.rejected', ['/v1/traces/facets', '/v1/traces ']],
   ['calls.digest', ['/v1/usage', '/v1/traces/facets', '/v1/traces ', '/v1/workspaces']],
   ['budget.', ['/v1/workspaces']],
+  ['alert.', ['/v1/workspaces']],
   ['key.', ['/v1/workspaces', '/v1/key']],
   ['provider.', ['/v1/providers', '/v1/upstreams']],
   ['payment.', ['/api/agents/me/balance', '/api/payments']],

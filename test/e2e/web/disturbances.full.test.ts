@@ -80,8 +80,13 @@ describe.skipIf(chromium === undefined)('an open page (skipped without Chromium)
     await connected(page);
     await restarted.stop({ keep: true });
     await page.getByText('The connection to the gateway was lost.').waitFor();
+    // A screen whose file was not loaded before is loaded as soon as the gateway is back.
+    await page.getByRole('link', { name: 'Decisions' }).click();
+    await page.getByText('The gateway does not answer.').waitFor();
     restarted = await startDaemon({ home: restarted.home, port });
+    await page.getByRole('heading', { level: 1, name: 'Decisions' }).waitFor();
     await ask(restarted, 'After the restart.', { model: 'sim/assistant' });
+    await page.getByRole('link', { name: 'Live' }).click();
     await page.getByRole('link', { name: 'sim/assistant' }).waitFor();
     await expect.poll(() => page.getByText('The connection to the gateway was lost.').count()).toBe(0);
     expect(incidents.violations).toEqual([]);
@@ -144,6 +149,10 @@ describe.skipIf(chromium === undefined)('an open page (skipped without Chromium)
       .getByRole('status')
       .filter({ hasText: /^refused: / })
       .waitFor();
+    await page.getByRole('region', { name: 'Firing now' }).getByText('refused').waitFor();
+    await pressAfterG(page, 'm');
+    await page.getByRole('heading', { level: 1, name: 'Models & providers' }).waitFor();
+    await page.getByRole('region', { name: 'Firing now' }).getByText('refused').waitFor();
     expect(incidents).toEqual(noIncidents);
   });
 

@@ -13,7 +13,7 @@ describe.skipIf(chromium === undefined)('the Overview (skipped without Chromium)
   let empty: RunningDaemon;
 
   beforeAll(async () => {
-    [daemon, empty] = await Promise.all([startDaemon(), startDaemon()]);
+    [daemon, empty] = await Promise.all([startDaemon(), startDaemon({ env: { npm_command: 'exec' } })]);
     for (const model of ['sim/assistant', 'sim/assistant', 'sim/echo'])
       await (await daemon.fetch('/v1/responses', { json: { model, input: 'Hello!' } })).text();
     for (const model of ['sim/broken', hostile])
@@ -43,11 +43,11 @@ describe.skipIf(chromium === undefined)('the Overview (skipped without Chromium)
         await page.getByRole('region', { name: 'Calls by model' }).locator('canvas').waitFor();
         await page.getByRole('link', { name: 'sim/echo' }).waitFor();
         await page.getByRole('link', { name: 'default' }).waitFor();
-        const figures = page.getByRole('region', { name: 'The last 24 hours' });
+        const figures = page.getByRole('region', { name: 'The last hour' });
         await expect.poll(() => figures.innerText()).toMatch(/Calls\s+4\s/);
         await expect.poll(() => figures.innerText()).toMatch(/Errors\s+25 %/);
         await page.getByRole('region', { name: 'Budgets' }).getByText('of $30.00 a month').waitFor();
-        const alerts = page.getByRole('region', { name: 'Alerts' });
+        const alerts = page.getByRole('region', { name: 'Firing now' });
         await alerts.getByText(`1 of the calls of ${hostile} was rejected`).waitFor();
       },
     });
@@ -60,11 +60,52 @@ describe.skipIf(chromium === undefined)('the Overview (skipped without Chromium)
       async until(page) {
         const card = page.getByRole('region', { name: 'Make the first call' });
         await card.getByText(`${empty.url}/v1`, { exact: true }).waitFor();
-        await card.getByText('gateway keys default', { exact: true }).waitFor();
+        // npx started it, so that there is no other way to type it.
+        await card.getByText('npx gateway keys default', { exact: true }).waitFor();
         await card.getByRole('button', { name: 'Anthropic SDK' }).click();
         await card.getByText('client.messages.create').waitFor();
       },
     });
+  });
+
+  test('another workspace makes its first call with a key of its own', async () => {
+    const headers = { authorization: `Bearer ${empty.login}` };
+    const made = await empty.fetch('/v1/workspaces', { json: { name: 'Lab' }, headers });
+    const { id } = (await made.json()) as { id: string };
+    const { page, incidents } = await openScreen(empty);
+    await page.goto(`${empty.url}/#/overview`);
+    await page.getByRole('combobox', { name: 'Workspace' }).selectOption('Lab');
+    const card = page.getByRole('region', { name: 'Make the first call' });
+    await card.getByRole('button', { name: 'Issue a key' }).click();
+    const sample = card.locator('pre');
+    await expect.poll(() => sample.innerText()).toMatch(/Bearer gwk_/);
+    const secret = /gwk_\w+/.exec((await sample.textContent()) ?? '')?.[0];
+    const answer = await empty.fetch('/v1/responses', {
+      json: { model: 'sim/assistant', input: 'Hello!' },
+      headers: { authorization: `Bearer ${secret}` },
+    });
+    expect(answer.status, await answer.text()).toBe(200);
+    await card.waitFor({ state: 'detached' });
+    const traces = await empty.fetch('/v1/traces', { headers: { ...headers, 'x-workspace-id': id } });
+    expect(((await traces.json()) as { data: unknown[] }).data).toHaveLength(1);
+    expect(incidents).toEqual(noIncidents);
+  });
+
+  test('the last hour is shown until there are older calls', async () => {
+    const { page } = await openScreen(daemon);
+    await page.route('**/v1/traces*', async (route) => {
+      const url = new URL(route.request().url());
+      // As if the first calls were two hours old.
+      if (!url.searchParams.has('until')) return await route.continue();
+      url.searchParams.delete('until');
+      await route.fulfill({ response: await route.fetch({ url: url.href }) });
+    });
+    await page.goto(`${daemon.url}/#/overview`);
+    await page.getByRole('region', { name: 'The last 24 hours' }).waitFor();
+    await page.getByRole('group', { name: 'Period' }).getByRole('button', { name: '1h' }).click();
+    await page.getByRole('region', { name: 'The last hour' }).waitFor();
+    await expect.poll(() => new URL(page.url()).hash).toBe('#/overview?range=1h');
+    await page.unrouteAll({ behavior: 'ignoreErrors' });
   });
 
   test('while a part of it loads, and another one has failed', async () => {

@@ -9,11 +9,13 @@ export interface ReferenceDeps {
   openApiDocument: () => unknown;
   readAssets: () => Promise<{ style: string; referenceScript: string; loginScript: string }>;
   webApp: WebApp;
+  /** How commands are typed on this machine: `gateway` or `npx gateway`. */
+  command: string;
 }
 
 /** The files of the dashboard. Its page is undefined where it was not built. */
 export interface WebApp {
-  page(): Promise<RelayReply | undefined>;
+  page(command: string): Promise<RelayReply | undefined>;
   /** Undefined without a file of that name; compressed as `accept-encoding` allows. */
   asset(name: string, acceptEncoding: string | string[] | undefined): Promise<RelayReply | undefined>;
 }
@@ -25,7 +27,7 @@ export const referenceHandlers = (deps: ReferenceDeps) => {
   const reference = once(() => renderReference(deps));
   return [
     implement(getHome, async ({ headers }) => {
-      const page = headers.accept?.includes('text/html') ? await deps.webApp.page() : undefined;
+      const page = headers.accept?.includes('text/html') ? await deps.webApp.page(deps.command) : undefined;
       return (page ?? (await home())).withHeaders({ vary: 'accept' });
     }),
     implement(getAsset, async ({ params, headers }) => {

@@ -9,6 +9,7 @@ import { hrefOf, navigate, route, setQuery } from '../../data/route.ts';
 import { ProblemBox } from '../../parts/problem.tsx';
 import { Skeleton } from '../../parts/skeleton.tsx';
 import { Table, type TableColumn } from '../../parts/table.tsx';
+import { Typed } from '../../parts/typed.tsx';
 import { CallPage } from './call.tsx';
 import { calls, listedQuery, newCalls, queryFault, reloadCalls, startCalls } from './call-list.ts';
 import { ColumnMenu, columnsFor } from './columns.tsx';
@@ -215,7 +216,7 @@ function NoCalls({ query }: { query: string }) {
     <div class="empty">
       <p>No calls yet. Send the first one:</p>
       <pre>
-        <code>gateway respond "Hello!"</code>
+        <Typed>gateway respond "Hello!"</Typed>
       </pre>
     </div>
   );

@@ -1,6 +1,7 @@
 import { replayedHeaders } from '../../../shared/replay/prepare-replay.ts';
 import { curlCode, javaScriptCode, pythonCode, type WrittenCall } from '../../../shared/samples/call-code.ts';
 import { respondCommand } from '../../../shared/samples/respond-command.ts';
+import { typed } from '../../data/command.ts';
 
 /** A captured request, to be sent again by other programs. */
 export interface CopiedCall {
@@ -25,7 +26,7 @@ export const copyForms = {
 export type CopyForm = keyof typeof copyForms;
 
 /** The key is read when the command runs, so that it reaches neither clipboard nor history. */
-const defaultKey = '$(gateway keys default)';
+const defaultKey = typed('$(gateway keys default)');
 
 function written({ baseUrl, endpoint, headers, body }: CopiedCall): WrittenCall {
   return {
@@ -51,7 +52,7 @@ function withKey(comment: string, code: (call: WrittenCall) => string, call: Cop
 function asCommand({ requestId, body }: CopiedCall): string {
   const request = parsed(body);
   const known = isObject(request) ? respondCommand(request) : undefined;
-  return known && 'command' in known ? known.command : `gateway calls replay ${requestId}`;
+  return typed(known && 'command' in known ? known.command : `gateway calls replay ${requestId}`);
 }
 
 function parsed(body: string): unknown {

@@ -7,6 +7,7 @@ import { Panel } from '../../parts/panel.tsx';
 import { actions, number, TableHead } from '../../parts/table-head.tsx';
 import { Time } from '../../parts/time.tsx';
 import { toast } from '../../parts/toast.tsx';
+import { Typed } from '../../parts/typed.tsx';
 
 /** The temperatures that were fitted on labelled examples. */
 export function Fits() {
@@ -16,7 +17,7 @@ export function Fits() {
     <Panel title="Fits" queries={[query]}>
       {rows.length === 0 ? (
         <p class="quiet">
-          No model is calibrated. <code>gateway decide fit</code> fits one on labelled examples.
+          No model is calibrated. <Typed>gateway decide fit</Typed> fits one on labelled examples.
         </p>
       ) : (
         <table class="data is-cards">

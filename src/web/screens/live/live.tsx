@@ -19,6 +19,7 @@ import { Status } from '../../parts/status.tsx';
 import { Table, type TableColumn } from '../../parts/table.tsx';
 import { Time } from '../../parts/time.tsx';
 import { toast } from '../../parts/toast.tsx';
+import { Typed } from '../../parts/typed.tsx';
 
 /** Running calls count up; as often as rows are drawn. */
 const drawMs = 250;
@@ -153,7 +154,7 @@ function NoCalls() {
     <div class="empty">
       <p>No calls yet. Those of your programs appear here as they run, such as that of:</p>
       <pre>
-        <code>gateway respond "Hello!"</code>
+        <Typed>gateway respond "Hello!"</Typed>
       </pre>
     </div>
   );

@@ -1,14 +1,38 @@
 import { useSignal } from '@preact/signals';
+import { issueKey, listKeys } from '../../../shared/endpoints.ts';
+import { problemOf } from '../../data/api.ts';
+import { typed } from '../../data/command.ts';
+import { change, useQuery } from '../../data/query.ts';
 import { Choice } from '../../parts/choice.tsx';
+import { toast } from '../../parts/toast.tsx';
+import { Typed } from '../../parts/typed.tsx';
 
 const languages = { curl: 'curl', openai: 'OpenAI SDK', anthropic: 'Anthropic SDK' } as const;
 type Language = keyof typeof languages;
 
-/** How to make the first call: the address, the key and what to run. */
+const params = { workspace: 'me' };
+
+/** How to make the first call: the address, a key of the workspace and what to run. */
 export function FirstCall() {
   const language = useSignal<Language>('curl');
+  const issued = useSignal<string | undefined>(undefined);
+  const keys = useQuery(listKeys, { params, query: { limit: 100 } });
+  // The command prints the first key of the host, which other workspaces do not have.
+  const hasDefault =
+    keys.data === undefined ||
+    keys.data.data.some(({ name, status }) => name === 'default' && status === 'active');
   const base = new URL('.', location.href.replace(/#.*/s, '')).href.replace(/\/$/, '');
-  const text = samples[language.value](base);
+  const text = samples[language.value](
+    base,
+    issued.value ?? (hasDefault ? typed('$(gateway keys default)') : 'KEY'),
+  );
+  const issue = async () => {
+    try {
+      issued.value = (await change(issueKey, { params, body: { name: 'first' } })).secret;
+    } catch (error) {
+      toast(problemOf(error).sentence);
+    }
+  };
   return (
     <section class="panel first-call" aria-label="Make the first call">
       <header>
@@ -22,8 +46,27 @@ export function FirstCall() {
         </dd>
         <dt>Key</dt>
         <dd>
-          <code>gateway keys default</code>
-          <span class="quiet">prints it on the machine of the gateway</span>
+          {issued.value !== undefined && (
+            <>
+              <code>{issued.value}</code>
+              <CopyButton text={issued.value} what="the key" />
+              <span class="quiet">It is shown only now.</span>
+            </>
+          )}
+          {issued.value === undefined && hasDefault && (
+            <>
+              <Typed>gateway keys default</Typed>
+              <span class="quiet">prints it on the machine of the gateway</span>
+            </>
+          )}
+          {issued.value === undefined && !hasDefault && (
+            <>
+              <button type="button" onClick={() => void issue()}>
+                Issue a key
+              </button>
+              <span class="quiet">of this workspace, for the sample below</span>
+            </>
+          )}
         </dd>
         <dt>Model</dt>
         <dd>
@@ -65,12 +108,12 @@ function CopyButton({ text, what }: { text: string; what: string }) {
   );
 }
 
-const samples: Readonly<Record<Language, (base: string) => string>> = {
-  curl: (base) => `curl ${base}/v1/chat/completions \\
-  -H "authorization: Bearer $(gateway keys default)" \\
+const samples: Readonly<Record<Language, (base: string, key: string) => string>> = {
+  curl: (base, key) => `curl ${base}/v1/chat/completions \\
+  -H "authorization: Bearer ${key}" \\
   -H 'content-type: application/json' \\
   -d '{"model": "sim/assistant", "messages": [{"role": "user", "content": "Hello!"}]}'`,
-  openai: (base) => `# pip install openai; export GATEWAY_KEY=$(gateway keys default)
+  openai: (base, key) => `# pip install openai; export GATEWAY_KEY=${key}
 import os
 from openai import OpenAI
 
@@ -80,7 +123,7 @@ answer = client.chat.completions.create(
     messages=[{"role": "user", "content": "Hello!"}],
 )
 print(answer.choices[0].message.content)`,
-  anthropic: (base) => `# pip install anthropic; export GATEWAY_KEY=$(gateway keys default)
+  anthropic: (base, key) => `# pip install anthropic; export GATEWAY_KEY=${key}
 import os
 from anthropic import Anthropic
 

@@ -1,6 +1,7 @@
+import { useMemo } from 'preact/hooks';
 import { getUsageSeries, listTraces } from '../../../shared/endpoints.ts';
 import { now } from '../../data/now.ts';
-import { type Period, periodOf, rangeIn, rangeNames } from '../../data/period.ts';
+import { type Period, periodOf, type RangeName, rangeIn, rangeNames } from '../../data/period.ts';
 import { zoneName } from '../../data/preferences.ts';
 import { useQuery } from '../../data/query.ts';
 import { route, setQuery } from '../../data/route.ts';
@@ -9,19 +10,21 @@ import { ZoneChoice } from '../../parts/zone-choice.tsx';
 import { BudgetList } from './budget-list.tsx';
 import { ErrorsPanel, LatencyPanel, SpendPanel } from './charts.tsx';
 import { Figures } from './figures.tsx';
-import { FiringAlerts } from './firing-alerts.tsx';
 import { FirstCall } from './first-call.tsx';
 import { TopPanels } from './top.tsx';
 
 /** What the calls of a period cost and how they went, against the period before. */
 export function Overview() {
-  const range = rangeIn(route.value.query.get('range'));
+  const usual = useUsualRange();
+  const range = rangeIn(route.value.query.get('range'), usual ?? '24h');
   const timeZone = zoneName();
   const period = periodOf(range, now.value, timeZone);
   const { since, until, before, bucket } = period;
   const both = useQuery(getUsageSeries, { query: { since: before, until, bucket, tz: timeZone } });
   const newest = useQuery(listTraces, { query: { fields: 'brief', limit: 1 } });
   const hasCalls = newest.data?.data.length !== 0;
+  // Its charts are not drawn twice.
+  const isKnown = usual !== undefined || route.value.query.has('range');
   return (
     <div class="overview">
       <header class="heading">
@@ -30,20 +33,31 @@ export function Overview() {
           label="Period"
           options={rangeNames.map((value) => ({ value, title: value }))}
           value={range}
-          onChange={(value) => setQuery({ range: value === '24h' ? undefined : value })}
+          onChange={(value) => setQuery({ range: value === usual ? undefined : value })}
         />
         <ZoneChoice />
       </header>
-      <FiringAlerts />
       {!hasCalls && <FirstCall />}
       {hasCalls && (
         <>
           <Figures both={both} period={period} timeZone={timeZone} />
-          <Panels key={`${range} ${timeZone}`} period={period} timeZone={timeZone} since={since} />
+          {isKnown && (
+            <Panels key={`${range} ${timeZone}`} period={period} timeZone={timeZone} since={since} />
+          )}
         </>
       )}
     </div>
   );
+}
+
+const hourMs = 3_600_000;
+
+/** The last hour while there are no older calls, as in a new home, and else the last day; undefined until that is known. */
+function useUsualRange(): RangeName | undefined {
+  const until = useMemo(() => new Date(Date.now() - hourMs).toISOString(), []);
+  const { data, error } = useQuery(listTraces, { query: { fields: 'brief', limit: 1, until } });
+  if (data === undefined) return error === undefined ? undefined : '24h';
+  return data.data.length === 0 ? '1h' : '24h';
 }
 
 interface PanelsProps {

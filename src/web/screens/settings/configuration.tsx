@@ -5,6 +5,7 @@ import { useQuery } from '../../data/query.ts';
 import { DialogButton } from '../../parts/dialog-button.tsx';
 import { Panel } from '../../parts/panel.tsx';
 import { actions, TableHead } from '../../parts/table-head.tsx';
+import { Typed } from '../../parts/typed.tsx';
 import { ChangeSetting } from '../setup/change-setting.tsx';
 
 /** The effective settings of the daemon and where each comes from. */
@@ -48,7 +49,7 @@ export function Configuration() {
     >
       <p class="quiet">
         Of <code>{query.data?.file}</code>. What has no button is changed there, or with{' '}
-        <code>gateway config set</code>.
+        <Typed>gateway config set</Typed>.
       </p>
       {shown.length === 0 ? (
         <p class="quiet">No setting matches.</p>

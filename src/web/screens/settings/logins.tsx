@@ -7,6 +7,7 @@ import { Panel } from '../../parts/panel.tsx';
 import { actions, TableHead } from '../../parts/table-head.tsx';
 import { Time } from '../../parts/time.tsx';
 import { toast } from '../../parts/toast.tsx';
+import { Typed } from '../../parts/typed.tsx';
 
 type Session = Result<typeof contract>['data'][number];
 
@@ -58,7 +59,7 @@ function LoginRow({ session }: { session: Session }) {
               {kind === 'command' && (
                 <p class="quiet">
                   Commands on that machine then need a new login. Where they are those of this host,{' '}
-                  <code>gateway open</code> no longer works there.
+                  <Typed>gateway open</Typed> no longer works there.
                 </p>
               )}
             </ConfirmButton>

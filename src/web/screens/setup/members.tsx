@@ -18,6 +18,7 @@ import { Select } from '../../parts/select.tsx';
 import { actions, TableHead } from '../../parts/table-head.tsx';
 import { Time } from '../../parts/time.tsx';
 import { toast } from '../../parts/toast.tsx';
+import { Typed } from '../../parts/typed.tsx';
 
 type Role = Member['role'];
 
@@ -186,7 +187,7 @@ function Invite({ workspace, role, onClose }: { workspace: string; role: Role; o
       <Dialog key="code" title="The invitation" onClose={onClose}>
         <p>
           Whoever has a login on this host joins with this code within seven days: under Setup, or with{' '}
-          <code>gateway workspaces accept</code>.
+          <Typed>gateway workspaces accept</Typed>.
         </p>
         <Secret secret={code.value} onDone={onClose} />
       </Dialog>

@@ -9,6 +9,7 @@ import { Panel } from '../../parts/panel.tsx';
 import { Secret } from '../../parts/secret.tsx';
 import { actions, TableHead } from '../../parts/table-head.tsx';
 import { Time } from '../../parts/time.tsx';
+import { Typed } from '../../parts/typed.tsx';
 
 /** The users of the host, for its owner. */
 export function Users() {
@@ -95,7 +96,7 @@ function LoginCode({ code, onClose }: { code: string; onClose: () => void }) {
   return (
     <Dialog title="The login code" onClose={onClose}>
       <p>
-        The code works once, within 15 minutes: where one signs in, with <code>gateway login</code>, or by
+        The code works once, within 15 minutes: where one signs in, with <Typed>gateway login</Typed>, or by
         this link.
       </p>
       <p>

@@ -9,6 +9,7 @@ import {
   signInWith,
 } from '../../data/sign-in.ts';
 import { ProblemBox } from '../../parts/problem.tsx';
+import { Typed } from '../../parts/typed.tsx';
 
 /** Where a browser without a login signs in. */
 export function SignIn() {
@@ -76,7 +77,7 @@ function SignInForm() {
     <>
       <p>On the machine of the gateway, this command opens the dashboard and signs you in:</p>
       <pre>
-        <code>gateway open</code>
+        <Typed>gateway open</Typed>
       </pre>
       <form
         onSubmit={(event) => {

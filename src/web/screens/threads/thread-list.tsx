@@ -4,6 +4,7 @@ import { hrefOf } from '../../data/route.ts';
 import { Panel } from '../../parts/panel.tsx';
 import { TableHead } from '../../parts/table-head.tsx';
 import { Time } from '../../parts/time.tsx';
+import { Typed } from '../../parts/typed.tsx';
 
 /** The stored conversations of the workspace. */
 export function ThreadList() {
@@ -15,7 +16,7 @@ export function ThreadList() {
         <div class="empty">
           <p>No threads. A call that names one is stored in it:</p>
           <pre>
-            <code>gateway threads create; gateway respond --thread th_… "Hello!"</code>
+            <Typed>gateway threads create; gateway respond --thread th_… "Hello!"</Typed>
           </pre>
         </div>
       ) : (

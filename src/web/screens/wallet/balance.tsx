@@ -8,6 +8,7 @@ import { Form } from '../../parts/form.tsx';
 import { Panel } from '../../parts/panel.tsx';
 import { Secret } from '../../parts/secret.tsx';
 import { toast } from '../../parts/toast.tsx';
+import { Typed } from '../../parts/typed.tsx';
 import { wholeSats } from './whole-sats.ts';
 
 /** What can be spent, or the way to a wallet. */
@@ -50,7 +51,7 @@ export function Balance() {
         <Dialog title="The recovery phrase of the new wallet" onClose={forgetWords}>
           <p>
             The words are the identity of the wallet. They do not hold the money: the balance is in the data
-            of this host. <code>gateway wallet phrase</code> shows them again.
+            of this host. <Typed>gateway wallet phrase</Typed> shows them again.
           </p>
           <Secret secret={words.value} onDone={forgetWords} />
         </Dialog>

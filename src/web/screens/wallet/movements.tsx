@@ -8,6 +8,7 @@ import { Form } from '../../parts/form.tsx';
 import { Panel } from '../../parts/panel.tsx';
 import { actions, number, TableHead } from '../../parts/table-head.tsx';
 import { Time } from '../../parts/time.tsx';
+import { Typed } from '../../parts/typed.tsx';
 import { Invoice } from './invoice.tsx';
 import { wholeSats } from './whole-sats.ts';
 
@@ -40,7 +41,7 @@ export function Movements() {
     >
       {rows.length === 0 ? (
         <p class="quiet">
-          None. An invoice asks others for a payment; <code>gateway pay</code> pays one.
+          None. An invoice asks others for a payment; <Typed>gateway pay</Typed> pays one.
         </p>
       ) : (
         <table class="data is-cards">

@@ -8,6 +8,7 @@ import { Confirm } from '../../parts/confirm.tsx';
 import { Panel } from '../../parts/panel.tsx';
 import { actions, number, TableHead } from '../../parts/table-head.tsx';
 import { toast } from '../../parts/toast.tsx';
+import { Typed } from '../../parts/typed.tsx';
 
 /** The paywalls of the caller, what they earned, and the way to pause one. */
 export function Paywalls() {
@@ -17,7 +18,7 @@ export function Paywalls() {
     <Panel title="Paywalls" queries={[query]}>
       {rows.length === 0 ? (
         <p class="quiet">
-          None. A paywall puts a price on requests to a web server: <code>gateway paywalls create</code>.
+          None. A paywall puts a price on requests to a web server: <Typed>gateway paywalls create</Typed>.
         </p>
       ) : (
         <table class="data is-cards">

@@ -9,6 +9,7 @@ import { LongText } from '../../../parts/long-text.tsx';
 import { Passages } from '../../../parts/passages.tsx';
 import { ProblemBox } from '../../../parts/problem.tsx';
 import { Skeleton } from '../../../parts/skeleton.tsx';
+import { Typed } from '../../../parts/typed.tsx';
 import { useCallText } from '../call-content.ts';
 
 const views = ['conversation', 'markdown', 'tree', 'raw'] as const;
@@ -88,7 +89,7 @@ export function NotKept({ error }: { error: unknown }) {
     <div class="empty">
       <p>The content of this call is not kept: it was switched off, or newer calls took its place.</p>
       <pre>
-        <code>gateway capture</code>
+        <Typed>gateway capture</Typed>
       </pre>
     </div>
   );

@@ -1,8 +1,8 @@
 import { useEffect } from 'preact/hooks';
-import { listFirings } from '../../../shared/endpoints.ts';
-import { now } from '../../data/now.ts';
-import { useQuery } from '../../data/query.ts';
-import { Time } from '../../parts/time.tsx';
+import { listFirings } from '../../shared/endpoints.ts';
+import { now } from '../data/now.ts';
+import { useQuery } from '../data/query.ts';
+import { Time } from './time.tsx';
 
 /** The alerts that fire, asked for again each minute; nothing without any. */
 export function FiringAlerts() {
@@ -14,8 +14,7 @@ export function FiringAlerts() {
   }, [minute]);
   if (!firing.data || firing.data.data.length === 0) return null;
   return (
-    <section class="panel firing-alerts" aria-label="Alerts">
-      <h2>Alerts</h2>
+    <section class="firing-alerts" aria-label="Firing now">
       <ul>
         {firing.data.data.map(({ id, alert, message, fired_at: firedAt }) => (
           <li key={id}>
