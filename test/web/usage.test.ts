@@ -52,6 +52,27 @@ describe('periods', () => {
     });
     expect(usagePeriod({ range: 'ever', bucket: null }, now, 'UTC').range).toBe('30d');
   });
+
+  test('of one’s own have whole buckets that contain them, and as many before', () => {
+    fc.assert(
+      fc.property(
+        zones,
+        times,
+        fc.integer({ min: 60_000, max: 700 * 24 * hourMs }),
+        (timeZone, since, length) => {
+          const custom = { since, until: since + length };
+          const { buckets } = usagePeriod({ range: null, bucket: null }, since, timeZone, custom);
+          for (const bucket of buckets) {
+            const period = usagePeriod({ range: null, bucket }, since, timeZone, custom);
+            expect(Date.parse(period.since)).toBeLessThanOrEqual(custom.since);
+            expect(Date.parse(period.until)).toBeGreaterThanOrEqual(custom.until);
+            expect(Date.parse(period.before)).toBeLessThan(Date.parse(period.since));
+            expect(period.bucket).toBe(bucket);
+          }
+        },
+      ),
+    );
+  });
 });
 
 describe('rows', () => {

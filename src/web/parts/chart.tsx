@@ -2,6 +2,7 @@ import { useSignal } from '@preact/signals';
 import { useEffect, useRef } from 'preact/hooks';
 import type uPlot from 'uplot';
 import { theme } from '../data/preferences.ts';
+import { zoomTo } from '../data/zoom.ts';
 import type { ChartData } from './chart-data.ts';
 import { ChartNumbers } from './chart-numbers.tsx';
 import { ProblemBox } from './problem.tsx';
@@ -21,7 +22,7 @@ interface Hover {
   left: number;
 }
 
-/** Stacked bars or lines over time, with a legend and the numbers as a table. */
+/** Stacked bars or lines over time, with a legend and the numbers as a table. Dragging over a part shows that period on the screen. */
 export function Chart({ title, data, onPick, hasTable = false }: ChartProps) {
   const figure = useRef<HTMLElement>(null);
   const box = useRef<HTMLDivElement>(null);
@@ -46,6 +47,10 @@ export function Chart({ title, data, onPick, hasTable = false }: ChartProps) {
           hover.value = bucket === undefined ? undefined : { bucket, left };
         },
         onPick: (bucket, series) => pick.current?.(bucket, series),
+        onZoom: (first, last) => {
+          const [from, to] = [data.buckets[first], data.buckets[last]];
+          if (from && to) zoomTo(from.start, to.end);
+        },
         signal: stopped.signal,
       });
     };

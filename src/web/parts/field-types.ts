@@ -2,7 +2,7 @@
 export interface Field<N extends string> {
   name: N;
   label: string;
-  kind?: 'text' | 'amount' | 'number' | 'choice' | 'check' | 'checks' | 'lines' | 'time' | 'secret';
+  kind?: 'text' | 'amount' | 'number' | 'choice' | 'check' | 'checks' | 'lines' | 'time' | 'date' | 'secret';
   value?: string;
   hint?: string;
   placeholder?: string;

@@ -73,6 +73,7 @@ function Input(props: FieldProps) {
     );
   if (kind === 'lines') return <textarea {...text} {...limit} rows={3} spellcheck={false} />;
   if (kind === 'time') return <input {...text} type="datetime-local" />;
+  if (kind === 'date') return <input {...text} type="date" />;
   if (kind === 'secret')
     return <input {...text} {...limit} type="password" autocomplete="off" spellcheck={false} />;
   if (kind === 'text')

@@ -9,6 +9,8 @@ interface PlotOptions {
   colours: { series: readonly string[]; ink: string; line: string };
   onHover(bucket: number | undefined, left: number): void;
   onPick(bucket: number, series: number): void;
+  /** Called with the buckets that were dragged over, the last one included. */
+  onZoom(first: number, last: number): void;
   /** Removes the plot's listeners. */
   signal: AbortSignal;
 }
@@ -41,7 +43,7 @@ export function startPlot(element: HTMLElement, options: PlotOptions): uPlot {
     cursor: {
       y: false,
       points: { show: data.kind === 'lines' },
-      drag: { x: false, y: false },
+      drag: { x: true, y: false, setScale: false, dist: dragMin },
     },
     axes: axesOf(data, colours),
     series: [
@@ -56,12 +58,23 @@ export function startPlot(element: HTMLElement, options: PlotOptions): uPlot {
         ({ cursor: { idx, left = -1 } }) => options.onHover(left < 0 ? undefined : (idx ?? undefined), left),
       ],
       draw: [(plot) => drawMarks(plot, options)],
+      setSelect: [(plot) => zoom(plot, options)],
     },
   };
   const rows = order.map((index) => [...(shown.rows[index] ?? [])]);
   const plot = new uPlot(plotOptions, [times, ...rows] as uPlot.AlignedData, element);
   plot.over.addEventListener('mouseleave', () => options.onHover(undefined, 0), { signal });
-  plot.over.addEventListener('click', () => {
+  let pressedAt = 0;
+  plot.over.addEventListener(
+    'mousedown',
+    ({ clientX }) => {
+      pressedAt = clientX;
+    },
+    { signal },
+  );
+  plot.over.addEventListener('click', ({ clientX }) => {
+    // The end of a drag is no click.
+    if (Math.abs(clientX - pressedAt) > dragMin) return;
     const { idx, top = 0 } = plot.cursor;
     if (idx === null || idx === undefined) return;
     const value = plot.posToVal(top, 'y');
@@ -69,6 +82,19 @@ export function startPlot(element: HTMLElement, options: PlotOptions): uPlot {
     if (series >= 0) options.onPick(idx, series);
   });
   return plot;
+}
+
+/** Pixels; less is a click. */
+const dragMin = 5;
+
+function zoom(plot: uPlot, { data: { buckets }, onZoom }: PlotOptions): void {
+  const { left, width } = plot.select;
+  if (width <= dragMin) return;
+  const [from, to] = [left, left + width].map((at) => plot.posToVal(at, 'x') * 1_000) as [number, number];
+  plot.setSelect({ left: 0, top: 0, width: 0, height: 0 }, false);
+  const first = buckets.findIndex(({ end }) => end > from);
+  const last = buckets.findLastIndex(({ start }) => start < to);
+  if (first >= 0 && last >= first) onZoom(first, last);
 }
 
 /** In seconds: bars begin at the start of their bucket, points are in its middle. */

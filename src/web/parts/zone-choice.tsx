@@ -1,14 +1,24 @@
+import { useSignal } from '@preact/signals';
 import { zone, zoneName } from '../data/preferences.ts';
+import { zoneNames } from '../data/zones.ts';
 
 /** In which zone times are shown and days begin. */
 export function ZoneChoice() {
+  // There are more than 400, which is more than the rest of a screen.
+  const hasAll = useSignal(false);
+  const showAll = () => {
+    hasAll.value = true;
+  };
   const local = Intl.DateTimeFormat().resolvedOptions().timeZone;
-  const others = ['local', 'UTC'].includes(zone.value) ? [] : [zone.value];
+  const all = hasAll.value ? zoneNames() : [zone.value];
+  const others = all.filter((name) => !['local', 'UTC'].includes(name));
   return (
     <label class="zone" title={`Days begin at midnight in ${zoneName()}`}>
       <span class="quiet">Zone</span>{' '}
       <select
         value={zone.value}
+        onPointerEnter={showAll}
+        onFocus={showAll}
         onChange={(event) => {
           zone.value = event.currentTarget.value;
         }}

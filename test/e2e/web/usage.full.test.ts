@@ -155,4 +155,45 @@ describe.skipIf(chromium === undefined)('Usage (skipped without Chromium)', () =
     expect(lines[0]?.split(',').at(-1)).toBe(dear?.cost.total_usd);
     expect(incidents).toEqual(noIncidents);
   });
+
+  test('a period is chosen by its days and by dragging over a chart, and Back returns to the one before', async () => {
+    const { page, incidents } = await openScreen(daemon);
+    await page.goto(`${daemon.url}/#/usage`);
+    const today = new Date().toISOString().slice(0, 10);
+    await page.getByRole('button', { name: /^Custom/ }).click();
+    const dialog = page.getByRole('dialog');
+    await dialog.getByLabel('From').fill(today);
+    await dialog.getByLabel('To').fill('2020-02-01');
+    await dialog.getByRole('button', { name: 'Show it' }).click();
+    await dialog.getByText('It ends before it begins.').waitFor();
+    await dialog.getByLabel('To').fill(today);
+    await dialog.getByRole('button', { name: 'Show it' }).click();
+    await page.getByRole('region', { name: 'Cost by model per hour' }).locator('canvas').waitFor();
+    await expect.poll(() => hash(page).get('since')).toBe(`${today}T00:00:00.000Z`);
+    await table(page)
+      .getByRole('row', { name: /dear\/sim\/echo 2 0/ })
+      .waitFor();
+    await page.getByRole('group', { name: 'Period' }).getByRole('button', { name: '30d' }).click();
+    await page.getByRole('region', { name: 'Cost by model per day' }).locator('canvas').waitFor();
+    await expect.poll(() => hash(page).has('since')).toBe(false);
+    const box = await page.locator('.u-over').first().boundingBox();
+    const { x = 0, y = 0, width = 0, height = 0 } = box ?? {};
+    const at = (share: number) => [x + width * share, y + height / 2] as const;
+    await page.mouse.move(...at(0.75));
+    await page.mouse.down();
+    await page.mouse.move(...at(0.9), { steps: 4 });
+    await page.mouse.move(...at(0.99), { steps: 4 });
+    await page.mouse.up();
+    await page.getByRole('button', { name: /^Period: / }).waitFor();
+    const days = () =>
+      (Date.parse(hash(page).get('until') ?? '') - Date.parse(hash(page).get('since') ?? '')) / 86_400_000;
+    await expect.poll(days).toBe(8);
+    await page.goBack();
+    await expect.poll(() => hash(page).has('since')).toBe(false);
+    const zones = page.getByRole('combobox', { name: 'Zone' });
+    await zones.focus();
+    await zones.selectOption('Asia/Kathmandu');
+    await page.getByTitle('Days begin at midnight in Asia/Kathmandu').waitFor();
+    expect(incidents).toEqual(noIncidents);
+  });
 });

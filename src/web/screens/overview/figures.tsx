@@ -35,7 +35,7 @@ export function Figures({ both, period, timeZone }: FiguresProps) {
   const tokensBefore = speedBefore.data?.series[0]?.tokens_per_second[0]?.p50;
   const shown = data ? (text: string) => text : () => '…';
   return (
-    <section class="figures" aria-label={`The last ${period.title}`}>
+    <section class="figures" aria-label={`The ${period.title}`}>
       <Figure
         title="Calls"
         value={shown(count(sum(calls)))}

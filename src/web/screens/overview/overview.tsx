@@ -1,11 +1,19 @@
 import { useMemo } from 'preact/hooks';
 import { getUsageSeries, listTraces } from '../../../shared/endpoints.ts';
+import { customRange } from '../../data/custom-range.ts';
 import { now } from '../../data/now.ts';
-import { type Period, periodOf, type RangeName, rangeIn, rangeNames } from '../../data/period.ts';
+import {
+  customPeriod,
+  type Period,
+  periodOf,
+  type RangeName,
+  rangeIn,
+  rangeNames,
+} from '../../data/period.ts';
 import { zoneName } from '../../data/preferences.ts';
 import { useQuery } from '../../data/query.ts';
-import { route, setQuery } from '../../data/route.ts';
-import { Choice } from '../../parts/choice.tsx';
+import { route } from '../../data/route.ts';
+import { PeriodChoice } from '../../parts/period-choice.tsx';
 import { ZoneChoice } from '../../parts/zone-choice.tsx';
 import { BudgetList } from './budget-list.tsx';
 import { ErrorsPanel, LatencyPanel, SpendPanel } from './charts.tsx';
@@ -18,22 +26,25 @@ export function Overview() {
   const usual = useUsualRange();
   const range = rangeIn(route.value.query.get('range'), usual ?? '24h');
   const timeZone = zoneName();
-  const period = periodOf(range, now.value, timeZone);
+  const custom = customRange(route.value.query, now.value);
+  const period = custom ? customPeriod(custom, timeZone) : periodOf(range, now.value, timeZone);
   const { since, until, before, bucket } = period;
   const both = useQuery(getUsageSeries, { query: { since: before, until, bucket, tz: timeZone } });
   const newest = useQuery(listTraces, { query: { fields: 'brief', limit: 1 } });
   const hasCalls = newest.data?.data.length !== 0;
   // Its charts are not drawn twice.
-  const isKnown = usual !== undefined || route.value.query.has('range');
+  const isKnown = usual !== undefined || custom !== undefined || route.value.query.has('range');
   return (
     <div class="overview">
       <header class="heading">
         <h1>Overview</h1>
-        <Choice
-          label="Period"
-          options={rangeNames.map((value) => ({ value, title: value }))}
-          value={range}
-          onChange={(value) => setQuery({ range: value === usual ? undefined : value })}
+        <PeriodChoice
+          ranges={rangeNames}
+          value={custom ? undefined : range}
+          usual={usual}
+          custom={custom}
+          now={now.value}
+          timeZone={timeZone}
         />
         <ZoneChoice />
       </header>
@@ -42,7 +53,7 @@ export function Overview() {
         <>
           <Figures both={both} period={period} timeZone={timeZone} />
           {isKnown && (
-            <Panels key={`${range} ${timeZone}`} period={period} timeZone={timeZone} since={since} />
+            <Panels key={`${period.title} ${timeZone}`} period={period} timeZone={timeZone} since={since} />
           )}
         </>
       )}

@@ -28,7 +28,7 @@ export function TopPanels({ models, period, timeZone }: TopProps) {
   });
   const clients = useQuery(listUsage, { query: { since, until, group_by: 'client', limit: 100 } });
   const keyName = useKeyName();
-  const empty = `No calls in the last ${period.title}.`;
+  const empty = `No calls in the ${period.title}.`;
   const clientRows = (clients.data?.data ?? [])
     .map(({ group, requests, cost }) =>
       rowOf(group ?? 'unknown', {

@@ -3,6 +3,7 @@ import { plannedTime } from '../../../view/times.ts';
 import { mayNotify } from '../../data/alert-notices.ts';
 import { now } from '../../data/now.ts';
 import { type Theme, theme, zone, zoneName } from '../../data/preferences.ts';
+import { zoneNames } from '../../data/zones.ts';
 import { Choice } from '../../parts/choice.tsx';
 import { Panel } from '../../parts/panel.tsx';
 import { Select } from '../../parts/select.tsx';
@@ -16,7 +17,7 @@ const themes: readonly { value: Theme; title: string }[] = [
 /** What this browser keeps: theme, time zone, and whether it notifies of alerts. */
 export function Appearance() {
   const local = Intl.DateTimeFormat().resolvedOptions().timeZone;
-  const names = Intl.supportedValuesOf('timeZone').filter((name) => name !== 'UTC');
+  const names = zoneNames();
   return (
     <Panel title="This browser">
       <dl class="terms">

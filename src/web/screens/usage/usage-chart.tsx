@@ -36,7 +36,7 @@ export function UsageChart({
   return (
     <Panel title={title} class="is-wide" queries={[query]}>
       {chart && hasCalls && <Chart title={title} data={chart} onPick={pick} hasTable />}
-      {chart && !hasCalls && <p class="quiet">No calls in the last {period.title}.</p>}
+      {chart && !hasCalls && <p class="quiet">No calls in the {period.title}.</p>}
       {isLabel(by) && hasCalls && (
         <p class="quiet">Calls are not counted by {by} over time; the table has their totals.</p>
       )}

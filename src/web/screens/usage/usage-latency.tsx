@@ -60,7 +60,7 @@ export function UsageLatency({ choices, period, timeZone }: UsageProps) {
       }
     >
       {rows.length === 0 ? (
-        <p class="quiet">No answers in the last {period.title}.</p>
+        <p class="quiet">No answers in the {period.title}.</p>
       ) : (
         <LatencyRows by={by} rows={rows} format={format} />
       )}

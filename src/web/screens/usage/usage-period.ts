@@ -1,14 +1,15 @@
 import { type BucketName, bucketsOf } from '../../../shared/time/time-zones.ts';
+import { type CustomRange, rangeTitle } from '../../data/custom-range.ts';
 
 type UsageBucket = Exclude<BucketName, '15m'>;
 
 /** The ranges of the screen: by how many buckets of each kind they are shown, the first kind by default. */
 const ranges = {
-  '24h': { title: '24 hours', counts: { hour: 24 } },
-  '7d': { title: '7 days', counts: { day: 7, hour: 168 } },
-  '30d': { title: '30 days', counts: { day: 30, week: 5 } },
-  '90d': { title: '90 days', counts: { day: 90, week: 13, month: 3 } },
-  '12mo': { title: '12 months', counts: { month: 12, week: 52 } },
+  '24h': { title: 'last 24 hours', counts: { hour: 24 } },
+  '7d': { title: 'last 7 days', counts: { day: 7, hour: 168 } },
+  '30d': { title: 'last 30 days', counts: { day: 30, week: 5 } },
+  '90d': { title: 'last 90 days', counts: { day: 90, week: 13, month: 3 } },
+  '12mo': { title: 'last 12 months', counts: { month: 12, week: 52 } },
 } as const satisfies Record<string, { title: string; counts: Partial<Record<UsageBucket, number>> }>;
 
 export type UsageRange = keyof typeof ranges;
@@ -17,7 +18,8 @@ export const usageRanges = Object.keys(ranges) as UsageRange[];
 
 /** Whole buckets up to now, and as many before them; times in ISO 8601. */
 export interface UsagePeriod {
-  range: UsageRange;
+  /** Undefined for a period of one's own. */
+  range: UsageRange | undefined;
   bucket: UsageBucket;
   /** The kinds of buckets that the range can be divided into. */
   buckets: readonly UsageBucket[];
@@ -41,7 +43,9 @@ export function usagePeriod(
   { range: rangeText, bucket: bucketText }: { range: string | null; bucket: string | null },
   now: number,
   timeZone: string,
+  custom?: CustomRange,
 ): UsagePeriod {
+  if (custom) return customPeriod(custom, bucketText, timeZone);
   const range = usageRanges.find((name) => name === rangeText) ?? '30d';
   const { title, counts } = ranges[range];
   const buckets = Object.keys(counts) as UsageBucket[];
@@ -68,4 +72,31 @@ function lastBuckets(
   const since = until - (count + 1) * longestMs[bucket];
   const found = bucketsOf({ since, until }, { bucket, timeZone, most: 4 * count + 8 }) ?? [];
   return found.slice(-count);
+}
+
+/** Whole buckets that contain a period, and as many before them. */
+function customPeriod(range: CustomRange, bucketText: string | null, timeZone: string): UsagePeriod {
+  const { since, until } = range;
+  const buckets = bucketsFor(until - since);
+  const bucket = buckets.find((name) => name === bucketText) ?? (buckets[0] as UsageBucket);
+  const own = bucketsOf({ since, until }, { bucket, timeZone, most: 1_000 }) ?? [];
+  const start = own[0]?.start ?? since;
+  const earlier = lastBuckets(own.length, { bucket, until: start, timeZone });
+  const iso = (at: number) => new Date(at).toISOString();
+  return {
+    range: undefined,
+    bucket,
+    buckets,
+    since: iso(start),
+    until: iso(own.at(-1)?.end ?? until),
+    before: iso(earlier[0]?.start ?? start - (until - since)),
+    title: `period from ${rangeTitle(range, timeZone, ' to ')}`,
+  };
+}
+
+function bucketsFor(length: number): UsageBucket[] {
+  if (length <= 3 * dayMs) return ['hour', 'day'];
+  if (length <= 8 * dayMs) return ['day', 'hour'];
+  if (length <= 100 * dayMs) return ['day', 'week', 'month'];
+  return ['month', 'week'];
 }

@@ -66,7 +66,7 @@ export function UsageTable(props: TableProps) {
       }
     >
       {rows.length === 0 ? (
-        <p class="quiet">No calls in the last {period.title}.</p>
+        <p class="quiet">No calls in the {period.title}.</p>
       ) : (
         <Rows {...props} rows={rows} names={names} textOf={textOf} />
       )}

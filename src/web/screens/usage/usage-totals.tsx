@@ -52,7 +52,7 @@ export function UsageTotals({
     },
   ];
   return (
-    <section class="totals" aria-label={`The last ${period.title}`}>
+    <section class="totals" aria-label={`The ${period.title}`}>
       {figures.map(({ title, value, exact, was, by }) => (
         <div key={title}>
           <h2>{title}</h2>

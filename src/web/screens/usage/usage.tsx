@@ -1,5 +1,6 @@
 import { useCallback } from 'preact/hooks';
 import { getUsageSeries, listUsage } from '../../../shared/endpoints.ts';
+import { customRange } from '../../data/custom-range.ts';
 import { useKeyName } from '../../data/key-names.ts';
 import { now } from '../../data/now.ts';
 import { zoneName } from '../../data/preferences.ts';
@@ -7,6 +8,7 @@ import { useList, useQuery } from '../../data/query.ts';
 import { route, setQuery } from '../../data/route.ts';
 import { measureTitles } from '../../parts/chart-data.ts';
 import { Choice } from '../../parts/choice.tsx';
+import { PeriodChoice } from '../../parts/period-choice.tsx';
 import { Select } from '../../parts/select.tsx';
 import { ZoneChoice } from '../../parts/zone-choice.tsx';
 import { Unpriced } from './unpriced.tsx';
@@ -33,7 +35,13 @@ const seriesMax = 7;
 export function Usage() {
   const timeZone = zoneName();
   const { query } = route.value;
-  const period = usagePeriod({ range: query.get('range'), bucket: query.get('per') }, now.value, timeZone);
+  const custom = customRange(query, now.value);
+  const period = usagePeriod(
+    { range: query.get('range'), bucket: query.get('per') },
+    now.value,
+    timeZone,
+    custom,
+  );
   const choices = usageChoices();
   const keyName = useKeyName();
   const nameOf = useCallback(
@@ -45,11 +53,13 @@ export function Usage() {
     <div class="usage">
       <header class="heading">
         <h1>Usage</h1>
-        <Choice
-          label="Period"
-          options={usageRanges.map((value) => ({ value, title: value }))}
+        <PeriodChoice
+          ranges={usageRanges}
           value={period.range}
-          onChange={(range) => setQuery({ range: range === '30d' ? undefined : range, per: undefined })}
+          usual="30d"
+          custom={custom}
+          now={now.value}
+          timeZone={timeZone}
         />
         <ZoneChoice />
       </header>
