@@ -7,6 +7,7 @@ import { chaosConfig } from '../support/chaos-daemon.ts';
 import { type ChaosUpstream, startChaosUpstream } from '../support/chaos-upstream.ts';
 import { type ChildDaemon, startChildDaemon } from '../support/child-daemon.ts';
 import { eventually } from '../support/eventually.ts';
+import { startFakeChatServer } from '../support/fake-chat-server.ts';
 import { callModel, completeCall, pathOf } from '../support/model-client.ts';
 import { openSocket } from '../support/socket-client.ts';
 
@@ -17,7 +18,10 @@ let daemon: ChildDaemon;
 
 beforeAll(async () => {
   chaos = await startChaosUpstream(drips(1));
-  daemon = await startChildDaemon({ config: `workers: ${workers}\n${chaosConfig(chaos.baseUrl)}` });
+  const vault = 'vault: {keychain: false, insecure_plain_file: true}';
+  daemon = await startChildDaemon({
+    config: `workers: ${workers}\n${vault}\n${chaosConfig(chaos.baseUrl)}`,
+  });
 });
 
 afterAll(async () => {
@@ -260,6 +264,36 @@ describe('other requests', () => {
     expect(answer.status).toBe(200);
     await answer.text();
   });
+});
+
+test('a key of the host that is sealed while they run is used by all workers, and no longer once it is deleted', async () => {
+  const server = await startFakeChatServer();
+  const change = async (changes: object[], keys: Record<string, string | null>) => {
+    const json = { changes, keys };
+    const preview = await ask<{ version: string }>('POST', '/v1/admin/configuration/preview', { json });
+    const { version } = preview.body;
+    const { status } = await ask('PATCH', '/v1/admin/configuration', { json: { ...json, version } });
+    expect([preview.status, status]).toEqual([200, 200]);
+  };
+  const value = { base_url: server.url, models: ['*'], key_env: 'KEY_THAT_IS_NOT_SET' };
+  await change([{ setting: 'upstreams.sealed', value }], { sealed: 'sealed-key-4711' });
+  const callAll = () =>
+    Promise.all(
+      Array.from({ length: 30 }, () =>
+        completeCall(daemon, { wire: 'chat', model: 'sealed/m', stream: false }),
+      ),
+    );
+  const before = await callsOfWorkers();
+  expect(new Set((await callAll()).map(({ status }) => status))).toEqual(new Set([200]));
+  expect(new Set(server.sent)).toEqual(new Set(['Bearer sealed-key-4711']));
+  const admitted = (await callsOfWorkers()).map((count, index) => count - (before[index] ?? 0));
+  expect(Math.max(...admitted)).toBeGreaterThan(0);
+  await change([], { sealed: null });
+  const sent = server.sent.length;
+  await eventually('the refusals', async () => (await callAll()).every(({ status }) => status === 404));
+  expect(server.sent.slice(sent)).not.toContain('none');
+  await change([{ setting: 'upstreams.sealed', value: null }], {});
+  server.close();
 });
 
 test('a reload applies to all workers', async () => {
