@@ -118,9 +118,11 @@ async function placeOf(path: string): Promise<Pick<PlannedChange, 'linkedTo' | '
     refusal: `${where} ${why}: change it where it comes from, such as in a ConfigMap or a repository.`,
   });
   // Whoever is root may write what is read-only, too.
-  if (found !== undefined && (found.mode & 0o222) === 0) return refuse('is read-only');
-  if (found !== undefined && !(await isWritable(file))) return refuse('is read-only');
-  if (found !== undefined && !(await isWritable(dirname(file)))) return refuse('is in a read-only folder');
+  if (found !== undefined && ((found.mode & 0o222) === 0 || !(await isWritable(file))))
+    return refuse('is read-only');
+  // It is made with the file.
+  const hasFolder = (await stat(dirname(file)).catch(() => undefined)) !== undefined;
+  if (hasFolder && !(await isWritable(dirname(file)))) return refuse('is in a read-only folder');
   return { linkedTo, refusal: null };
 }
 
