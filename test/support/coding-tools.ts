@@ -39,12 +39,17 @@ export interface ToolRun {
   args: readonly string[];
   /** Settings of the tool that a user has. */
   env?: Readonly<Record<string, string>>;
+  /** Whether it keeps its own login. */
+  isSubscribed?: boolean;
 }
 
 /** Runs a tool with the settings of `gateway run`. Resolves when it has ended. */
-export function runCodingTool({ name, folder, home, daemon, model, contextLength, args, env: own }: ToolRun) {
+export function runCodingTool(run: ToolRun) {
+  const { name, folder, home, daemon, model, contextLength, args, env: own, isSubscribed } = run;
   const tool = tools.find(({ command }) => command === name);
-  const settings = tool?.settings({ ...daemon, model, contextLength, outputTokensMax: null });
+  const settings = isSubscribed
+    ? tool?.subscription?.({ ...daemon, model })
+    : tool?.settings({ ...daemon, model, contextLength, outputTokensMax: null });
   const env = { PATH: process.env.PATH, HOME: home, CODEX_HOME: home, ...offline, ...own, ...settings?.env };
   const child = spawn(programOf(name), [...(settings?.args ?? []), ...args], {
     cwd: folder,

@@ -37,6 +37,8 @@ export type FakeAnthropic = ScriptedProvider<AnthropicAnswer>;
 export interface FakeAnthropicOptions {
   /** The keys that are accepted; any by default. */
   keys?: string[];
+  /** Tokens of logins that are accepted as well; none by default. */
+  logins?: string[];
   /** The models that exist; any by default. */
   models?: string[];
 }
@@ -49,10 +51,16 @@ export function startFakeAnthropic(options: FakeAnthropicOptions = {}): Promise<
 function replyTo(
   request: ReceivedRequest,
   next: () => AnthropicAnswer | undefined,
-  { keys, models }: FakeAnthropicOptions,
+  { keys, logins = [], models }: FakeAnthropicOptions,
 ): ProviderReply {
   const key = request.headers['x-api-key'];
-  if (typeof key !== 'string' || (keys && !keys.includes(key))) {
+  const { authorization } = request.headers;
+  const isLoggedIn = key === undefined && logins.some((token) => authorization === `Bearer ${token}`);
+  if (authorization !== undefined && !isLoggedIn)
+    return refuse({ status: 401, type: 'authentication_error', message: `Invalid token ${authorization}` });
+  if (isLoggedIn) {
+    // No key is needed.
+  } else if (typeof key !== 'string' || (keys && !keys.includes(key))) {
     return refuse({ status: 401, type: 'authentication_error', message: 'invalid x-api-key' });
   }
   if (request.method === 'GET' && request.path.startsWith('/v1/models')) {

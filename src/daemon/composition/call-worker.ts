@@ -1,4 +1,5 @@
 import type { IncomingMessage } from 'node:http';
+import { gatewayKeyHeader } from '../../shared/http/gateway-key.ts';
 import type { Handler } from '../base/handler.ts';
 import { type CallObserver, RunningCalls } from '../features/calls/index.ts';
 import type { Capture, WireWindow } from '../features/capture/index.ts';
@@ -165,7 +166,7 @@ function servedAlone(handler: Handler): Handler {
 }
 
 /** Headers of requests that are not served here, whatever their body is. */
-const mainHeaders = ['idempotency-key', 'content-encoding', 'expect'];
+const mainHeaders = ['idempotency-key', 'content-encoding', 'expect', gatewayKeyHeader];
 
 /** Whether a request is for a model call that a worker may serve, by its head. */
 function servedHere(handlers: readonly Handler[]): (request: IncomingMessage) => boolean {

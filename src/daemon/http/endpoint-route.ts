@@ -2,6 +2,7 @@ import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import type { Endpoint } from '../../shared/contract/endpoint.ts';
 import { standalone } from '../../shared/contract/schema.ts';
 import { ApiError } from '../../shared/errors.ts';
+import { gatewayKeyHeader } from '../../shared/http/gateway-key.ts';
 import type { Caller, Handler } from '../base/handler.ts';
 import { inviteBody } from './connection-errors.ts';
 import { checkBodyHeaders } from './json-body.ts';
@@ -161,9 +162,13 @@ export function createAccessCheck(endpoint: Endpoint, bodyBytesMax: number, cont
   };
 }
 
-/** The credential of a request in the form of `Authorization`; clients of the Messages API may send it as `x-api-key`. */
-function credentialIn(call: ServerCall): string | undefined {
-  const { authorization, 'x-api-key': key } = call.headers;
+/**
+ * The credential of a request in the form of `Authorization`; clients of the Messages API may send it as `x-api-key`. Where
+ * it is in a header of its own, `Authorization` is for the provider.
+ */
+export function credentialIn(call: ServerCall): string | undefined {
+  const { authorization, 'x-api-key': key, [gatewayKeyHeader]: own } = call.headers;
+  if (own !== undefined) return `Bearer ${own}`;
   if (authorization !== undefined || typeof key !== 'string' || call.surface !== 'messages')
     return authorization;
   return `Bearer ${key}`;

@@ -1,13 +1,15 @@
 import { rmSync } from 'node:fs';
+import type { IncomingHttpHeaders } from 'node:http';
 import { Server as NetServer } from 'node:net';
 import { setTimeout as wait } from 'node:timers/promises';
 import Fastify, { type FastifyError, type FastifyInstance } from 'fastify';
 import { loopTurns } from '../../shared/async/loop-turns.ts';
 import { ApiError } from '../../shared/errors.ts';
+import { gatewayKeyHeader, keyedPrefix, keyInPath } from '../../shared/http/gateway-key.ts';
 import { closeQueuedResponses, closeTimedOutConnections, outliveConnections } from './accepted-sockets.ts';
 import { rawAnswers } from './connection-errors.ts';
 import { countedBody } from './counted-body.ts';
-import { addEndpoints, routeUrl } from './endpoint-route.ts';
+import { addEndpoints, credentialIn, routeUrl } from './endpoint-route.ts';
 import { cutStalled } from './event-stream.ts';
 import { bodyTooLarge, decompress, parseJson } from './json-body.ts';
 import { createListeners, serverUrl } from './listeners.ts';
@@ -175,6 +177,7 @@ function makeFastify(context: ServerContext): FastifyInstance {
     trustProxy: false,
     return503OnClosing: false,
     bodyLimit: limits.bodyBytesMax,
+    rewriteUrl: withoutKey,
     // Routes have no schemas, as contracts check their input: Fastify's own validators are not loaded.
     schemaController: { compilersFactory: { buildValidator: () => noValidator } },
     requestTimeout: limits.requestTimeoutMs,
@@ -266,6 +269,18 @@ function makeFastify(context: ServerContext): FastifyInstance {
   return app;
 }
 
+/** The path of a request without the key that it may hold, which becomes a header before anything reads either. */
+function withoutKey(request: { url?: string; headers: IncomingHttpHeaders }): string {
+  const { url = '/' } = request;
+  if (!url.startsWith(keyedPrefix)) return url;
+  const keyed = keyInPath(url);
+  if (keyed === undefined) return url;
+  request.headers[gatewayKeyHeader] ??= keyed.key;
+  // What Fastify keeps of the path as it came must not hold the key.
+  request.url = keyed.path;
+  return keyed.path;
+}
+
 function noValidator(): never {
   throw new Error('input is checked by contracts, not by schemas of routes');
 }
@@ -282,10 +297,11 @@ function refuseUnmatched(context: ServerContext, call: ServerCall): void {
 
 /** Finds out who sent a request that gets no answer anyway, as they will look for it among their rejected calls. */
 async function identify({ options }: ServerContext, call: ServerCall): Promise<void> {
-  const { requestId, remoteAddress, headers } = call;
-  if (headers.authorization === undefined) return;
+  const { requestId, remoteAddress } = call;
+  const credential = credentialIn(call);
+  if (credential === undefined) return;
   const authContext = { endpoint: undefined, requestId, remoteAddress };
-  call.caller = await options.authenticate(headers.authorization, authContext);
+  call.caller = await options.authenticate(credential, authContext);
 }
 
 /** Translates Fastify's errors. */

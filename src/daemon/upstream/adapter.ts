@@ -9,6 +9,8 @@ export interface ProviderSettings {
   name: string;
   /** Without a trailing slash. */
   baseUrl: string;
+  /** Where calls with the client's own login go, if that is another address; without a trailing slash. */
+  loginUrl?: string | undefined;
 }
 
 /** A request to a provider, with a JSON body. `dropped`: what it leaves out of a call in another format. */
@@ -61,7 +63,7 @@ export interface Adapter {
   documentAsBatch?(json: Json, call: UpstreamCall): Batch;
   /** The request that counts the input of a call; undefined if the provider cannot count this one. */
   countRequest?(
-    call: Pick<UpstreamCall, 'inference' | 'model' | 'key'>,
+    call: Pick<UpstreamCall, 'inference' | 'model' | 'key' | 'subscription'>,
   ): { url: string; headers: Record<string, string>; body: string } | undefined;
   /** Reads the number of tokens from its answer; undefined if there is none. */
   readCount?(json: Json): number | undefined;
@@ -87,6 +89,8 @@ export interface EmbeddingsAdapter {
 export interface ProviderApi {
   /** Used unless the configuration sets another; without a trailing slash. */
   baseUrl: string;
+  /** See `ProviderSettings`. */
+  loginUrl?: string;
   /** The caller formats that the provider speaks natively; undefined if all are translated. */
   wires: readonly Wire[] | undefined;
   /** Those of one model, if not every model has all; some of `wires`. */

@@ -105,7 +105,7 @@ function rewritable(
 
 async function countInput(
   options: HttpUpstreamOptions,
-  call: Pick<UpstreamCall, 'inference' | 'model' | 'key'>,
+  call: Pick<UpstreamCall, 'inference' | 'model' | 'key' | 'subscription'>,
   signal: AbortSignal,
 ): Promise<number | undefined> {
   const { adapter } = options;

@@ -73,7 +73,8 @@ function knownProvider(account: ProviderAccount, given: ProviderDeps): Provider 
   const { send } = deps.world;
   const api = providerApis[name];
   const baseUrl = account.baseUrl ?? api.baseUrl;
-  const adapterFor = (wire: Wire | undefined) => api.adapter({ name, baseUrl }, wire);
+  const loginUrl = account.loginUrl ?? api.loginUrl;
+  const adapterFor = (wire: Wire | undefined) => api.adapter({ name, baseUrl, loginUrl }, wire);
   const { failure } = adapterFor(api.wires?.[0]);
   const question = { name, url: api.keyCheckUrl(baseUrl), headers: api.keyHeaders, failure };
   return {

@@ -3,7 +3,7 @@
 export const apiDescription = [
   'Gateway serves model calls in three wire formats from one address, routes each to a provider, and reports what it cost.',
   '',
-  '- **Credentials** are sent as `Authorization: Bearer …`: an API key (`gwk_…`), a login key (`gwl_…`) for actions reserved to people, or the key of an agent (`gwa_…`). `/v1/messages` also accepts them as `x-api-key`. The site API, under `/api`, also accepts access tokens (`gwt_…`). An invalid credential is rejected even where none is required.',
+  '- **Credentials** are sent as `Authorization: Bearer …`: an API key (`gwk_…`), a login key (`gwl_…`) for actions reserved to people, or the key of an agent (`gwa_…`). `/v1/messages` also accepts them as `x-api-key`. In `x-gateway-key`, or as `/k/KEY` before the path, they leave `Authorization` to the client’s own login at Anthropic or ChatGPT. The site API, under `/api`, also accepts access tokens (`gwt_…`). An invalid credential is rejected even where none is required.',
   '- **Workspaces**: a login acts in its own workspace unless the header `X-Workspace-Id` names another one the user belongs to, by id or slug. Model calls, usage, keys and events follow it, as does `me` in a path. A workspace the caller does not belong to returns 404 `not_found`.',
   '- **Every response** has an `x-request-id`. `GET /v1/usage/{request_id}` returns the usage of a finished model call.',
   '- **Money** is a decimal string in dollars. **Times** are ISO 8601 in UTC, except `created`, `created_at` and `completed_at` of responses, chat completions and models, which are Unix seconds as their clients expect.',

@@ -7,7 +7,17 @@ import {
   tagValuePattern,
 } from '../constants/call-labels.ts';
 import { fallbackReasons } from '../constants/fallback-reasons.ts';
-import { AttemptView, amount, CostView, mapOf, maybe, nullable, OneLine, Usd } from './vocabulary.ts';
+import {
+  AttemptView,
+  amount,
+  CostView,
+  mapOf,
+  maybe,
+  nullable,
+  OneLine,
+  subscriptionMembers,
+  Usd,
+} from './vocabulary.ts';
 
 const Dollars = amount('Dollars, at most 9,000,000: `"2.50"`.');
 
@@ -128,6 +138,7 @@ export const ServiceAnswer = Type.Object(
     cost: nullable(CostView),
     charged_usd: Usd,
     own_key: Type.Boolean({ description: 'Whether the workspace’s own provider key was used.' }),
+    ...subscriptionMembers,
     provider_finish_reason: Type.Optional(
       Type.String({
         description:

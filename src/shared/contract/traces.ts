@@ -12,6 +12,7 @@ import {
   listOf,
   nullable,
   pageQuery,
+  subscriptionMembers,
   Timestamp,
   TokenCounts,
   timeRange,
@@ -154,6 +155,7 @@ export const TraceView = Type.Object(
     }),
     charged_usd: Usd,
     own_key: Type.Boolean({ description: 'Whether the workspace’s own provider key was used.' }),
+    ...subscriptionMembers,
     dropped: Type.Array(DroppedMember, {
       description: 'Parts of the request that the provider’s format cannot express.',
     }),

@@ -181,6 +181,19 @@ export const TokenCounts = Type.Object(
 );
 
 /** The cost of an answer: total = provider + margin. */
+/** Of a call for which the client's own login at the provider paid; absent for all others. */
+export const subscriptionMembers = {
+  billing: Type.Optional(
+    Type.Literal('subscription', {
+      description:
+        'Set if the client’s own login at the provider paid: `cost` is 0 then, and `own_key` true.',
+    }),
+  ),
+  list_cost_usd: Type.Optional(
+    nullable(dollars('What the call would have cost in dollars; null if its price is unknown.')),
+  ),
+};
+
 export const CostView = Type.Object(
   { provider_usd: Usd, margin_usd: Usd, total_usd: Usd },
   { $id: 'Cost', description: 'The provider’s price, the host’s margin, and their sum.' },

@@ -36,6 +36,7 @@ const credentialHeaders: ReadonlySet<string> = new Set([
   'api-key',
   'proxy-authorization',
   'x-api-key',
+  'x-gateway-key',
   'x-goog-api-key',
 ]);
 const secretName =

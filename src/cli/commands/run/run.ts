@@ -24,6 +24,7 @@ interface RunFlags {
   model?: string | undefined;
   spendCap?: LimitsChange['spend_cap'];
   env?: string | undefined;
+  subscription?: true | undefined;
   print?: true | undefined;
   shell?: Shell | undefined;
   list?: true | undefined;
@@ -46,6 +47,10 @@ export const runCommand = (context: Context) =>
       ),
     )
     .option('--env <names>', 'API keys of your environment that the tool gets, too: BRAVE_API_KEY,OTHER')
+    .option(
+      '--subscription',
+      "keep the tool's own login: your plan pays, and calls are seen and limited here",
+    )
     .option('--print', `print shell statements with a key for ${printedDays} days, and start nothing`)
     .addOption(new Option('--shell <shell>', 'the syntax of --print (default: from SHELL)').choices(shells))
     .option('--list', 'list the tools and where they are installed')
@@ -78,7 +83,8 @@ async function runTool(context: Context, tool: Tool, args: string[], flags: RunF
   const startedAt = context.now();
   const { key, settings } = await prepare(context, tool, { ...flags, days: runDays });
   try {
-    const passed = flags.env?.split(',') ?? [];
+    const own = flags.subscription ? ['CLAUDE_CODE_OAUTH_TOKEN'] : [];
+    const passed = [...(flags.env?.split(',') ?? []), ...own];
     const { env, withheld } = toolEnvironment(context.env, { settings, passed });
     if (withheld.length > 0) {
       context.out.note(`${command} does not get ${withheld.join(', ')}. To pass one on: --env NAME`);
@@ -103,9 +109,14 @@ async function printSettings(context: Context, tool: Tool, flags: RunFlags): Pro
 async function prepare(
   context: Context,
   tool: Tool,
-  { model: named, spendCap, days }: RunFlags & { days: number },
+  { model: named, spendCap, days, subscription }: RunFlags & { days: number },
 ): Promise<{ key: RunKey; settings: ToolSettings }> {
   const url = addressOf(context);
+  if (subscription) {
+    if (tool.subscription === undefined) throw noSubscription(tool);
+    const key = await issueRunKey(context, { name: tool.command, spendCap, expiresInMs: days * dayMs });
+    return { key, settings: tool.subscription({ url, key: key.secret, model: named }) };
+  }
   const model = await modelOf(context, { model: named });
   const { service } = await context.client().call(getModel, { params: { model } });
   if (service.capabilities.kind === 'embedding') {
@@ -122,6 +133,14 @@ async function prepare(
   const { context_length: contextLength, max_output_tokens: outputTokensMax } = service;
   const target = { url, key: key.secret, model, contextLength, outputTokensMax };
   return { key, settings: tool.settings(target) };
+}
+
+function noSubscription({ title }: Tool): CliError {
+  const others = tools.filter(({ subscription }) => subscription !== undefined);
+  return new CliError(`${title} has no login that can be passed on.`, {
+    exit: exitCodes.usage,
+    next: `--subscription works with ${others.map(({ command }) => command).join(' and ')}`,
+  });
 }
 
 /** The address for programs that know no Unix sockets. */

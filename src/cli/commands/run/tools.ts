@@ -1,3 +1,5 @@
+import { gatewayKeyHeader } from '../../../shared/http/gateway-key.ts';
+
 /** How a tool is started. */
 export interface ToolTarget {
   /** The address of the gateway, without a trailing slash. */
@@ -26,10 +28,15 @@ export interface Tool {
   /** The command that installs it. */
   install: string;
   settings(target: ToolTarget): ToolSettings;
+  /** The same for a tool that calls models with its own login, beside which the key is sent; with its own model by default. */
+  subscription?(target: Pick<ToolTarget, 'url' | 'key'> & { model: string | undefined }): ToolSettings;
 }
 
 /** The variable with the key, for tools whose settings name the variable to read. */
 const keyVariable = 'GATEWAY_API_KEY';
+
+/** With one of these, Claude Code calls another provider. */
+const otherPlaces = ['CLAUDE_CODE_USE_BEDROCK', 'CLAUDE_CODE_USE_FOUNDRY', 'CLAUDE_CODE_USE_VERTEX'];
 
 /**
  * Claude Code. Source: code.claude.com/docs/en/env-vars and /model-config. It asks for models by class for its own purposes,
@@ -51,12 +58,15 @@ const claudeCode: Tool = {
       CLAUDE_CODE_SUBAGENT_MODEL: model,
       ...(contextLength !== null && { CLAUDE_CODE_MAX_CONTEXT_TOKENS: String(contextLength) }),
     },
-    unset: [
-      'ANTHROPIC_API_KEY',
-      'CLAUDE_CODE_USE_BEDROCK',
-      'CLAUDE_CODE_USE_FOUNDRY',
-      'CLAUDE_CODE_USE_VERTEX',
-    ],
+    unset: ['ANTHROPIC_API_KEY', ...otherPlaces],
+  }),
+  subscription: ({ url, key, model }) => ({
+    env: {
+      ANTHROPIC_BASE_URL: url,
+      ANTHROPIC_CUSTOM_HEADERS: `${gatewayKeyHeader}: ${key}`,
+      ...(model !== undefined && { ANTHROPIC_MODEL: model }),
+    },
+    unset: ['ANTHROPIC_API_KEY', 'ANTHROPIC_AUTH_TOKEN', ...otherPlaces],
   }),
 };
 
@@ -74,6 +84,18 @@ const codex: Tool = {
         ...['-c', 'model_provider="gateway"', '-c', `model_providers.gateway=${provider}`],
         ...['-c', `model=${text(model)}`],
         ...(contextLength === null ? [] : ['-c', `model_context_window=${contextLength}`]),
+      ],
+    };
+  },
+  subscription({ url, key, model }) {
+    const text = JSON.stringify;
+    const headers = `{${text(gatewayKeyHeader)}="${keyVariable}"}`;
+    const provider = `{name="Gateway",base_url=${text(`${url}/v1`)},wire_api="responses",requires_openai_auth=true,env_http_headers=${headers}}`;
+    return {
+      env: { [keyVariable]: key },
+      args: [
+        ...['-c', 'model_provider="gateway"', '-c', `model_providers.gateway=${provider}`],
+        ...(model === undefined ? [] : ['-c', `model=${text(model)}`]),
       ],
     };
   },

@@ -76,6 +76,8 @@ const settingsOfProvider = (name: KnownProvider) => ({
   key_env: setting(variable, { default: providerFacts[name].keyVariables[0] as string }),
   base_url: setting(url),
   headers: setting(WrittenHeaders, { isFileOnly: true }),
+  // Who changes it gets the logins of all clients.
+  login_url: setting(url, { isFileOnly: true }),
 });
 
 export const providerSettings = {
@@ -129,6 +131,8 @@ export interface ProviderAccount {
   /** The variable to set to provide one. */
   keyName: string;
   headers: ConfiguredHeaders;
+  /** Where calls with a client's own login go, if not to the usual address. */
+  loginUrl: string | undefined;
 }
 
 export interface ConfiguredUpstream extends Omit<UpstreamConfig, 'headers'> {
@@ -203,6 +207,7 @@ function accountOf(
     key: found === undefined ? undefined : env[found]?.trim(),
     keyName: found ?? (names[0] as string),
     headers: headersOf(written?.headers, env),
+    loginUrl: written?.login_url && trimEnd(written.login_url, '/'),
   };
 }
 

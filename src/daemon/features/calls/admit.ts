@@ -1,4 +1,5 @@
 import { loopTurns } from '../../../shared/async/loop-turns.ts';
+import { gatewayKeyHeader } from '../../../shared/http/gateway-key.ts';
 import type { NanoUsd } from '../../../shared/money/money.ts';
 import { credentialId } from '../../base/handler.ts';
 import { matchesPattern } from '../catalog/index.ts';
@@ -11,6 +12,7 @@ import {
 } from '../metering/index.ts';
 import type { Route } from '../routing/index.ts';
 import type { InputItem } from '../upstreams/neutral.ts';
+import { subscriptionIn } from '../upstreams/subscription.ts';
 import type { CallCapture } from './call-capture.ts';
 import type { CallDeps } from './call-deps.ts';
 import { type ModelCall, observersOf } from './call-observer.ts';
@@ -81,6 +83,10 @@ async function planCall(deps: CallDeps, call: ModelCall): Promise<CallPlan> {
     inputTokensMax: input.most,
     options: cache === options.cache ? options : { ...options, cache },
     workspaceId: caller.workspaceId,
+    subscription:
+      call.request?.headers[gatewayKeyHeader] === undefined
+        ? undefined
+        : subscriptionIn(call.request.headers, inference.wire),
     caps,
     isPrepaid,
   });

@@ -262,13 +262,21 @@ export class Meter {
         routes: this.#options.routes ?? [],
         ...(this.dropped.length > 0 && { dropped: this.dropped }),
         ...(this.#options.captured && { captured: this.#options.captured }),
+        ...(route &&
+          isSubscribed(route) && {
+            subscription: { listCost: this.#listCost(route, tokens)?.total ?? null },
+          }),
       },
     };
   }
 
   #cost(tokens: Tokens): Cost | null {
-    if (!this.#route) return noCost;
-    const { offer, ownKey } = this.#route;
+    if (!this.#route || isSubscribed(this.#route)) return noCost;
+    return this.#listCost(this.#route, tokens);
+  }
+
+  /** What a call costs by its prices, whoever pays. */
+  #listCost({ offer, ownKey }: Route, tokens: Tokens): Cost | null {
     const marginPpm = ownKey ? 0 : this.#options.marginPpm;
     const { cost, tier } = this.#billed;
     // Servers that do not count, or charge nobody, say 0, too; resellers mean it.
@@ -301,6 +309,10 @@ export class Meter {
   #characters(): number {
     return this.#output?.characters() ?? 0;
   }
+}
+
+function isSubscribed(route: Route): boolean {
+  return route.kind === 'provider' && route.subscription !== undefined;
 }
 
 function cacheUse(route: Route): 'hit' | 'miss' | null {

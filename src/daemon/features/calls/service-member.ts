@@ -1,7 +1,7 @@
 import type { ServiceAnswer, ServiceMember } from '../../../shared/contract/service-member.ts';
 import { invalid } from '../../../shared/faults/invalid-request.ts';
 import { formatUsd, type NanoUsd, parseUsd } from '../../../shared/money/money.ts';
-import { costView, type UsageRecord } from '../metering/index.ts';
+import { costView, subscriptionView, type UsageRecord } from '../metering/index.ts';
 import { attemptView, type RoutePreferences } from '../routing/index.ts';
 
 /** The member `service` of a request: the caller's options for the gateway itself. */
@@ -50,6 +50,7 @@ export function serviceAnswer(usage: UsageRecord): ServiceAnswer {
     cost: usage.cost && costView(usage.cost),
     charged_usd: formatUsd(usage.charged),
     own_key: usage.ownKey,
+    ...subscriptionView(usage.trace),
     ...(usage.trace?.providerReason !== undefined && {
       provider_finish_reason: usage.trace.providerReason,
     }),

@@ -32,4 +32,4 @@ export type {
 export { distribution } from './usage/series-view.ts';
 export { createUsageReader, timeBound, type UsageReader } from './usage/usage-reader.ts';
 export { type CallOutcome, usageRecord } from './usage/usage-record.ts';
-export { costView, finishedCallView, tokenCounts } from './usage/usage-view.ts';
+export { costView, finishedCallView, subscriptionView, tokenCounts } from './usage/usage-view.ts';

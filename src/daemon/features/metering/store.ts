@@ -48,6 +48,8 @@ export interface CallTrace {
   dropped?: readonly { param: string; type?: string }[];
   /** Where its content was to be kept; absent if nowhere. */
   captured?: 'memory' | 'disk';
+  /** Set if the client's own login at the provider paid: what the call would have cost, null if its price is unknown. */
+  subscription?: { listCost: NanoUsd | null };
 }
 
 /** The record of a finished call. Times in milliseconds since 1970, durations in milliseconds. */

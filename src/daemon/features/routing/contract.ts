@@ -3,6 +3,7 @@ import type { CacheMode } from '../../../shared/contract/key-defaults.ts';
 import type { NanoUsd } from '../../../shared/money/money.ts';
 import type { Offer } from '../catalog/index.ts';
 import type { Inference } from '../upstreams/neutral.ts';
+import type { Subscription } from '../upstreams/subscription.ts';
 import type {
   AttemptsCapture,
   StreamAnswer,
@@ -21,6 +22,8 @@ export interface ProviderRoute extends Target {
   /** The workspace that calls; where `ownKey` is set, its own key is used and nothing is charged here. */
   workspaceId: string;
   ownKey: boolean;
+  /** The client's own login, with which the call is made in place of a key, and which costs nothing a call. */
+  subscription?: Subscription;
   /** Whether it is benched and so tried only after all others. */
   isLastResort: boolean;
   /** Set when the call asked for the cache and nothing was found. */
@@ -93,6 +96,8 @@ export interface RoutePlanRequest {
   inputTokensMax: number;
   options: RoutePreferences;
   workspaceId: string;
+  /** The only account that may serve the call, if the client came with it. */
+  subscription?: Subscription | undefined;
   caps?: RouteCaps;
   /** Whether the workspace pays in advance. */
   isPrepaid?: boolean;

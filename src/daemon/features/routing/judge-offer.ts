@@ -7,6 +7,7 @@ import {
   withMargin,
 } from '../../../shared/money/money.ts';
 import type { Offer, Resolution } from '../catalog/index.ts';
+import type { Subscription } from '../upstreams/subscription.ts';
 import type { PriceCap, ProviderRoute, RouteCaps, RoutePreferences } from './contract.ts';
 import { type HealthReader, ownAccount } from './health.ts';
 import { lackedNeed, type Requirements } from './needs.ts';
@@ -21,6 +22,8 @@ export interface PlanRequest {
   isPrepaid: boolean;
   /** Providers for which the workspace has its own keys. */
   ownKeys?: ReadonlySet<string>;
+  /** The only account that may serve the call, if the client came with it. */
+  subscription?: Subscription | undefined;
   workspaceId: string;
   /** In millionths. */
   marginPpm: number;
@@ -79,9 +82,14 @@ export function isSimulated({ offer }: { offer: Offer }): boolean {
   return offer.kind === 'simulator';
 }
 
-function routeOf(offer: Offer, { workspaceId }: PlanRequest, { ownKey }: { ownKey: boolean }): ProviderRoute {
+function routeOf(
+  offer: Offer,
+  { workspaceId, subscription }: PlanRequest,
+  { ownKey }: { ownKey: boolean },
+): ProviderRoute {
   const { provider, providerModel } = offer;
-  const account = ownKey ? ownAccount(provider, workspaceId) : provider;
+  const own = ownAccount(provider, workspaceId);
+  const account = subscription ? `${own} by ${subscription.fingerprint}` : ownKey ? own : provider;
   return {
     kind: 'provider',
     offer,
@@ -90,12 +98,19 @@ function routeOf(offer: Offer, { workspaceId }: PlanRequest, { ownKey }: { ownKe
     providerModel,
     workspaceId,
     ownKey,
+    ...(subscription && { subscription }),
     isLastResort: false,
   };
 }
 
 /** Whose key pays: the host's where it has one, else the workspace's, unless the caller chooses. */
 function choosePayment(offer: Offer, request: PlanRequest): { ownKey: boolean } | string {
+  const { subscription } = request;
+  if (subscription !== undefined) {
+    // An upstream of the same name is another server.
+    const isIts = offer.provider === subscription.provider && offer.kind === subscription.provider;
+    return isIts ? { ownKey: true } : `the client's login is for ${subscription.provider} only`;
+  }
   const hasOwnKey = request.ownKeys?.has(offer.provider) ?? false;
   const takesOwnKeys = isKnownProvider(offer.kind);
   if (request.preferences.pay === 'mine') {
@@ -120,6 +135,7 @@ function judgePrice(
   request: PlanRequest,
   payment: { ownKey: boolean },
 ): Pick<RejectedOffer, 'reason' | 'param'> | undefined {
+  if (request.subscription !== undefined) return undefined;
   const { prices } = offer;
   const limits = [
     { param: 'limits.max_price', cap: request.caps.maxPrice },

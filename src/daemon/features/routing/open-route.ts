@@ -187,6 +187,7 @@ function tryRoute(
         abilities: route.offer.capabilities,
         wire: chooseWire(route.offer.wires, inference.wire),
         key,
+        ...(route.subscription && { subscription: route.subscription }),
         outputTokensMax: outputTokensMaxFor(route),
         spentMs,
         capture,
@@ -194,7 +195,7 @@ function tryRoute(
       signal,
     );
   };
-  const key = deps.keyFor(route);
+  const key = route.subscription ? undefined : deps.keyFor(route);
   return key instanceof Promise ? key.then(open) : open(key);
 }
 
@@ -207,10 +208,14 @@ export async function countInput(
   const upstream = route && deps.upstreams.get(route.provider);
   if (route === undefined || upstream?.countInput === undefined) return undefined;
   try {
-    const key = await deps.keyFor(route);
+    const { subscription } = route;
+    const key = subscription ? undefined : await deps.keyFor(route);
     const wire = chooseWire(route.offer.wires, inference.wire);
     const { providerModel: model, offer } = route;
-    return await upstream.countInput({ inference, model, abilities: offer.capabilities, wire, key }, signal);
+    return await upstream.countInput(
+      { inference, model, abilities: offer.capabilities, wire, key, subscription },
+      signal,
+    );
   } catch (error) {
     signal.throwIfAborted();
     if (!(error instanceof UpstreamFailure)) throw error;

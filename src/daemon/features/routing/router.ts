@@ -44,6 +44,7 @@ export function createRouter(deps: RouterDeps): Router<ProviderRoute> {
   };
   const plan = (request: RoutePlanRequest, candidates: readonly Resolution[], ownKeys: OwnKeys) => {
     const { inference, inputTokensMax, options, workspaceId, caps = {}, isPrepaid = false } = request;
+    const { subscription } = request;
     const planRequest = {
       candidates,
       requirements: requirementsOf(inference, inputTokensMax),
@@ -51,6 +52,7 @@ export function createRouter(deps: RouterDeps): Router<ProviderRoute> {
       caps,
       isPrepaid,
       ownKeys,
+      subscription,
       workspaceId,
       marginPpm: deps.settings.marginPpm,
     };
@@ -64,7 +66,8 @@ export function createRouter(deps: RouterDeps): Router<ProviderRoute> {
   };
   return {
     plan(request) {
-      const ownKeys = deps.ownKeysOf?.(request.workspaceId);
+      const { subscription } = request;
+      const ownKeys = subscription ? new Set([subscription.provider]) : deps.ownKeysOf?.(request.workspaceId);
       if (ownKeys instanceof Promise) return planOnceRead(request, ownKeys);
       const candidates = candidatesOf(request, ownKeys);
       if (candidates instanceof Promise)

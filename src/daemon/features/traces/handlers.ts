@@ -22,7 +22,13 @@ import {
 } from '../../base/handler.ts';
 import { type World, within } from '../../base/world.ts';
 import { pricesView } from '../catalog/index.ts';
-import { costView, finishedCallView, tokenCounts, type UsageRecord } from '../metering/index.ts';
+import {
+  costView,
+  finishedCallView,
+  subscriptionView,
+  tokenCounts,
+  type UsageRecord,
+} from '../metering/index.ts';
 import { attemptView } from '../routing/index.ts';
 import { managedWorkspace, type Workspaces } from '../workspaces/index.ts';
 import { type CapturedView, capturedViews, type KeptContents } from './captured-view.ts';
@@ -268,6 +274,7 @@ function traceView(record: UsageRecord, settledMs: number | null): UncapturedVie
     cache: record.cache,
     charged_usd: formatUsd(record.charged),
     own_key: record.ownKey,
+    ...subscriptionView(trace),
     dropped: (trace?.dropped ?? []).map(({ param, type }) => ({
       param,
       ...(type !== undefined && { type }),

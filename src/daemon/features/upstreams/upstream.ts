@@ -9,6 +9,7 @@ import type {
   InputItem,
   Wire,
 } from './neutral.ts';
+import type { Subscription } from './subscription.ts';
 
 /** One attempt to get an answer from one provider. */
 export interface UpstreamCall {
@@ -21,6 +22,8 @@ export interface UpstreamCall {
   wire: Wire | undefined;
   /** The provider's key; undefined for providers that need none. */
   key: string | undefined;
+  /** The client's own login in place of a key. */
+  subscription?: Subscription | undefined;
   /** Within the budget, the caller's limit and the model's maximum. */
   outputTokensMax: number | undefined;
   /** How the request is written differently, as its provider refused the usual way; undefined for none. */
@@ -85,7 +88,7 @@ export interface Upstream {
    * UpstreamFailure.
    */
   countInput?(
-    call: Pick<UpstreamCall, 'inference' | 'model' | 'abilities' | 'wire' | 'key'>,
+    call: Pick<UpstreamCall, 'inference' | 'model' | 'abilities' | 'wire' | 'key' | 'subscription'>,
     signal: AbortSignal,
   ): Promise<number | undefined>;
 }

@@ -14,6 +14,7 @@ const openAiBounds = { inputsMax: 1024, bytesMax: 300_000, hasBase64: true };
 /** OpenAI, in both of its formats. Source: OpenAI's API reference. */
 export const openAi: ProviderApi = {
   ...chatProvider({ baseUrl: 'https://api.openai.com/v1' }),
+  loginUrl: 'https://chatgpt.com/backend-api/codex',
   wires: ['responses', 'chat'],
   wiresOf: (model) => (isResponsesOnly(model) ? ['responses'] : ['responses', 'chat']),
   embeddings: (settings) => openAiEmbeddings(settings, openAiBounds),

@@ -3,7 +3,7 @@ import type { CostView, TokenCounts } from '../../../../shared/contract/vocabula
 import { type Cost, formatUsd, type Tokens } from '../../../../shared/money/money.ts';
 import { isoTime } from '../../../../shared/time/time.ts';
 import { attemptView } from '../../routing/index.ts';
-import type { ServedDay, UsageGroup, UsageRecord } from '../store.ts';
+import type { CallTrace, ServedDay, UsageGroup, UsageRecord } from '../store.ts';
 
 /** The members that usage and traces share. */
 export function finishedCallView(record: UsageRecord) {
@@ -28,10 +28,18 @@ export function usageView(record: UsageRecord): UsageView {
     cost: record.cost && costView(record.cost),
     charged_usd: formatUsd(record.charged),
     own_key: record.ownKey,
+    ...subscriptionView(record.trace),
     attempts: record.attempts.map(attemptView),
     ttft_ms: record.ttftMs,
     total_ms: record.totalMs,
   };
+}
+
+/** How a call was paid for by the client's own login; nothing for all others. */
+export function subscriptionView(trace: CallTrace | undefined) {
+  if (trace?.subscription === undefined) return undefined;
+  const { listCost } = trace.subscription;
+  return { billing: 'subscription' as const, list_cost_usd: listCost === null ? null : formatUsd(listCost) };
 }
 
 /** The API's form of token counts. */

@@ -17,7 +17,9 @@ type TraceRow<Name> = [
   /** 0 where there is nothing, and something follows. */
   dropped?: CallTrace['dropped'] | 0,
   captured?: 0 | 1 | 2,
-  providerReason?: string,
+  providerReason?: string | 0,
+  /** What a call would have cost for which the client's own login paid; null if that is unknown. */
+  listCost?: number | null,
 ];
 
 const capturedNumbers = { memory: 1, disk: 2 } as const;
@@ -37,9 +39,11 @@ export function callDetails({ attempts, trace }: Pick<UsageRecord, 'attempts' | 
     : null;
   const captured = trace?.captured && capturedNumbers[trace.captured];
   const word = trace?.providerReason;
-  if (trace?.dropped || captured || word) row?.push(trace?.dropped ?? 0);
-  if (captured || word) row?.push(captured ?? 0);
-  if (word) row?.push(word);
+  const subscription = trace?.subscription;
+  if (trace?.dropped || captured || word || subscription) row?.push(trace?.dropped ?? 0);
+  if (captured || word || subscription) row?.push(captured ?? 0);
+  if (word || subscription) row?.push(word ?? 0);
+  if (subscription) row?.push(subscription.listCost);
   const details: CallDetails = [row];
   for (const { provider, model, status, errorCode, ms, message } of attempts) {
     const attempt: AttemptRow<string> = [provider, model, status, errorCode, ms];
@@ -102,6 +106,7 @@ function readTrace([
   dropped,
   captured,
   providerReason,
+  listCost,
 ]: TraceRow<string>): CallTrace {
   const routes: CallTrace['routes'] = [];
   for (let index = 0; index < names.length; index += 2) {
@@ -112,9 +117,10 @@ function readTrace([
     heldMs,
     startedMs,
     finishReason,
-    ...(providerReason !== undefined && { providerReason }),
+    ...(providerReason && { providerReason }),
     routes,
     ...(dropped && { dropped }),
     ...(captured && { captured: captured === capturedNumbers.disk ? 'disk' : 'memory' }),
+    ...(listCost !== undefined && { subscription: { listCost } }),
   };
 }

@@ -4,6 +4,7 @@ import { droppedMembers, type Sent } from '../../dropped-members.ts';
 import { countOf, type Json, objectOf } from '../../json.ts';
 import { adjustedBody } from '../adjusted-body.ts';
 import { listedModel, listedText, listedTime } from '../listed-model.ts';
+import { loginHeaders } from '../login-headers.ts';
 import { messageAsBatch, messagesDecoder, readMessage } from './decoder.ts';
 import { anthropicFailure } from './failure.ts';
 import { withPlainTurns } from './plain-turns.ts';
@@ -38,7 +39,8 @@ export const anthropic: ProviderApi = {
 
 /** The Messages API; calls of other formats are always streamed. */
 export function anthropicAdapter(settings: ProviderSettings): Adapter {
-  const url = `${versioned(settings.baseUrl)}/messages`;
+  const urlOf = ({ subscription }: Pick<UpstreamCall, 'subscription'>) =>
+    `${versioned((subscription && settings.loginUrl) ?? settings.baseUrl)}/messages`;
   const plain = isAnthropics(settings) ? (body: Json) => body : withPlainTurns;
   const originOf = ({ model }: UpstreamCall) => ({ provider: settings.name, model });
   return {
@@ -46,7 +48,7 @@ export function anthropicAdapter(settings: ProviderSettings): Adapter {
       if (isSameWire(call)) {
         const { body, dropped } = relayedMessagesBody(call, settings.name);
         return {
-          url,
+          url: urlOf(call),
           headers: relayedHeaders(call),
           body: JSON.stringify(adjustedBody(plain(body), call.adjustments)),
           dropped,
@@ -60,7 +62,7 @@ export function anthropicAdapter(settings: ProviderSettings): Adapter {
       };
       if (objectOf(body.thinking)?.block_binding) headers['anthropic-beta'] = thinkingBindingBeta;
       return {
-        url,
+        url: urlOf(call),
         headers,
         body: JSON.stringify(body),
         dropped: droppedMembers(call.inference, sentIn(body)),
@@ -73,7 +75,7 @@ export function anthropicAdapter(settings: ProviderSettings): Adapter {
     countRequest: (call) =>
       isSameWire(call)
         ? {
-            url: `${url}/count_tokens`,
+            url: `${urlOf(call)}/count_tokens`,
             headers: relayedHeaders(call),
             body: JSON.stringify(plain(relayedPrompt(call, settings.name))),
           }
@@ -92,11 +94,16 @@ function isSameWire({ inference }: Pick<UpstreamCall, 'inference'>): boolean {
   return inference.wire === 'messages';
 }
 
-/** The caller's version and betas with our key. */
-function relayedHeaders({ inference, key }: Pick<UpstreamCall, 'inference' | 'key'>): Record<string, string> {
+/** The caller's version and betas, with our key or the caller's login. */
+function relayedHeaders({
+  inference,
+  key,
+  subscription,
+}: Pick<UpstreamCall, 'inference' | 'key' | 'subscription'>): Record<string, string> {
   return {
     'content-type': 'application/json',
     ...(key === undefined ? apiVersion : keyHeaders(key)),
+    ...(subscription && loginHeaders(subscription)),
     ...inference.headers,
   };
 }

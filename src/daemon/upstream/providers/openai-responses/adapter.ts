@@ -6,6 +6,7 @@ import { countOf, type Json, objectOf } from '../../json.ts';
 import { SseJsonDecoder } from '../../sse-decoder.ts';
 import { adjustedBody } from '../adjusted-body.ts';
 import { withShortIds } from '../call-ids.ts';
+import { loginHeaders } from '../login-headers.ts';
 import { bearerHeaders } from '../openai-chat/adapter.ts';
 import { openAiFailure } from '../openai-chat/failure.ts';
 import { fittedToModel } from '../openai-options.ts';
@@ -22,7 +23,13 @@ export function responsesAdapter(settings: ProviderSettings): Adapter {
   const url = `${settings.baseUrl}/responses`;
   return {
     request(call) {
-      const target = { url, headers: bearerHeaders(call.key) };
+      const { subscription } = call;
+      const target = subscription
+        ? {
+            url: `${settings.loginUrl}/responses`,
+            headers: { ...bearerHeaders(undefined), ...loginHeaders(subscription) },
+          }
+        : { url, headers: bearerHeaders(call.key) };
       const keepsLogprobs = call.inference.sampling.needsLogprobs;
       if (isSameWire(call)) {
         const { body, dropped } = fittedToModel(writtenBody(relayedResponsesBody(call, name), call), {
@@ -44,8 +51,9 @@ export function responsesAdapter(settings: ProviderSettings): Adapter {
     wholeAnswer: (call) => isSameWire(call) && !call.inference.stream,
     readAnswer: (json) => readResponsesAnswer(json, name),
     documentAsBatch: (json, call) => responseAsBatch(json, new ResponsesDialect(name, call.model)),
+    // What takes logins counts nothing.
     countRequest: (call) =>
-      isSameWire(call)
+      isSameWire(call) && call.subscription === undefined
         ? {
             url: `${url}/input_tokens`,
             headers: bearerHeaders(call.key),

@@ -4,6 +4,7 @@ import { RelayReply } from '../../../../base/handler.ts';
 import type { ModelCall, ServiceOptions } from '../../../calls/index.ts';
 import { capableRoutes, checkAction, enforceKeyPolicy, inputTokens, policyOf } from '../../../calls/index.ts';
 import type { Inference } from '../../../upstreams/neutral.ts';
+import { subscriptionIn } from '../../../upstreams/subscription.ts';
 import { type MessageHeaders, parsePrompt } from '../../formats/messages/parse.ts';
 import type { InferenceDeps } from '../inference-deps.ts';
 import { readRequest, withDefaultModel } from './read-request.ts';
@@ -33,7 +34,11 @@ export async function countInputTokensReply(
   return countReply(deps, { ...call, ...request }, { object: 'response.input_tokens' });
 }
 
-type Counted = Pick<ModelCall, 'caller' | 'signal'> & { inference: Inference; options: ServiceOptions };
+type Counted = Pick<ModelCall, 'caller' | 'signal'> & {
+  inference: Inference;
+  options: ServiceOptions;
+  headers?: MessageHeaders;
+};
 
 /**
  * Counts the input tokens of a call that a key could make: by the best provider where it can, else by an estimate, which a
@@ -41,7 +46,7 @@ type Counted = Pick<ModelCall, 'caller' | 'signal'> & { inference: Inference; op
  */
 async function countReply(
   deps: InferenceDeps,
-  { caller, inference, options, signal }: Counted,
+  { caller, inference, options, signal, headers }: Counted,
   members: { object?: string },
 ): Promise<RelayReply> {
   const { workspaceId } = caller;
@@ -52,6 +57,7 @@ async function countReply(
     inputTokensMax: input.most,
     options: { ...options, cache: 'off' },
     workspaceId,
+    subscription: subscriptionIn(headers, inference.wire),
     ...policy,
   });
   const routes = capableRoutes(planned, inference, input.most);
