@@ -27,7 +27,6 @@ import { createSiteFeature } from './composition/site.ts';
 import { createWalletFeature } from './composition/wallets.ts';
 import { daemonHandlers, takeOver } from './features/daemons/index.ts';
 import { createEventFeed, type EventFeed, eventHandlers } from './features/events/index.ts';
-import { usageHandlers } from './features/metering/index.ts';
 import { type Threads, threadHandlers } from './features/threads/index.ts';
 import { createWorkspaces, guardOwner, type Workspaces } from './features/workspaces/index.ts';
 
@@ -106,7 +105,6 @@ export function createApp(deps: AppDeps) {
     engine,
     ownKeys,
     createCacheFeature(deps, workspaces),
-    { handlers: usageHandlers(accounts.usage, () => world.now()) },
     createSiteFeature(deps, { authentication, events, threads }),
     wallets,
     payments,

@@ -96,7 +96,7 @@ describe('a key revoked while 50 streams run with it and with a key that it issu
     const rows = usage.filter(({ model }) => /\/(live|waiting)$/.test(model));
     expect(rows).toHaveLength(streams.length + whole.length);
     for (const { status, charged, input, output, model } of rows) {
-      expect(status).toBe('canceled');
+      expect(status).toBe('failed');
       expect(charged).toBe(input * nanoUsdPerToken.input + output * nanoUsdPerToken.output);
       expect(input).toBeGreaterThan(0);
       expect(output > 0).toBe(model.endsWith('/live'));

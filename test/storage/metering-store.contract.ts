@@ -215,8 +215,8 @@ export function meteringStoreContract(open: OpenStorage): void {
     test('groups by day', async () => {
       const metering = await fill();
       expect(await metering.summarize({ ...all, groupBy: ['day'] })).toEqual([
-        { groups: ['2026-11-20'], requests: 1, unpriced: 0, tokens: times(1), ...costs(1) },
-        { groups: ['2026-11-21'], requests: 3, unpriced: 1, tokens: times(3), ...costs(2) },
+        { groups: ['2026-11-20'], requests: 1, rejected: 0, unpriced: 0, tokens: times(1), ...costs(1) },
+        { groups: ['2026-11-21'], requests: 3, rejected: 0, unpriced: 1, tokens: times(3), ...costs(2) },
       ]);
     });
 

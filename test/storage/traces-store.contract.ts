@@ -1,5 +1,10 @@
 import { describe, expect, test } from 'vitest';
-import type { UsageRecord } from '../../src/daemon/features/metering/index.ts';
+import type {
+  Series,
+  UsageGroup,
+  UsageGrouping,
+  UsageRecord,
+} from '../../src/daemon/features/metering/store.ts';
 import type {
   FacetField,
   Rejection,
@@ -550,6 +555,117 @@ export function tracesStoreContract(open: OpenStorage): void {
         { data: { request_id: 'req_3' } },
         { data: { request_id: 'req_4' } },
       ]);
+    });
+
+    describe('are in usage, also those whose records made room for newer ones', () => {
+      const slotMs = 15 * 60_000;
+      const start = Date.UTC(2026, 10, 20);
+      /** Two days, 60 quarters apart each; nine in ten have no record any more. */
+      const fill = async () => {
+        const storage = await open();
+        const rejected = Array.from({ length: 60 }, (_, at) =>
+          aRejection(`req_${String(at).padStart(3, '0')}`, {
+            completedAt: start + at * 3 * slotMs,
+            keyId: `key_${at % 3}`,
+            model: at % 4 === 0 ? null : `model_${at % 2}`,
+            errorCode: at % 5 === 0 ? 'model_not_found' : 'limit_reached',
+            more: at % 7,
+          }),
+        );
+        for (const each of rejected) await storage.traces.recordRejection(each, eventOf(each), 6);
+        const finished = ['model_1', 'model_2'].flatMap((model) =>
+          ['key_0', 'key_9'].map((keyId) => ({ model, keyId })),
+        );
+        for (const [at, call] of finished.entries())
+          await storage.metering.settle(aSettlement(`req_f${at}`, { ...call, completedAt: start + at }));
+        return { ...storage, rejected, calls: rejected.reduce((sum, { more }) => sum + 1 + more, 0) };
+      };
+      const all = {
+        workspaceId: 'ws_1',
+        keyId: undefined,
+        model: undefined,
+        since: start,
+        until: start + 3 * 24 * 60 * 60_000,
+        timeZone: 'UTC',
+      };
+
+      test('by every group and two, with paging, and in total', async () => {
+        const { metering, rejected, calls } = await fill();
+        const named: Record<string, (of: Rejection) => string | null> = {
+          day: ({ completedAt }) => new Date(completedAt).toISOString().slice(0, 10),
+          model: ({ model }) => model,
+          key: ({ keyId }) => keyId,
+          error: ({ errorCode }) => errorCode,
+          status: () => 'rejected',
+          provider: () => null,
+        };
+        const groupings = [['day'], ['model'], ['key'], ['error'], ['status'], ['provider']].concat([
+          ['day', 'model'],
+          ['model', 'key'],
+          ['key', 'model'],
+          ['key', 'day'],
+          ['status', 'key'],
+          ['provider', 'model'],
+        ]) as UsageGrouping[][];
+        for (const groupBy of groupings) {
+          const filter = { ...all, groupBy };
+          const page = await metering.usagePage({ ...filter, after: undefined, limit: 1_000 });
+          const expected = new Map<string, number>();
+          for (const each of rejected) {
+            const name = JSON.stringify(groupBy.map((group) => named[group]?.(each)));
+            expected.set(name, (expected.get(name) ?? 0) + 1 + each.more);
+          }
+          const found = (page?.groups ?? []).filter((group) => group.rejected > 0);
+          const counted = Object.fromEntries(
+            found.map((group) => [JSON.stringify(group.groups), group.rejected]),
+          );
+          expect(counted, groupBy.join()).toEqual(Object.fromEntries(expected));
+          expect(page?.total, groupBy.join()).toMatchObject({ requests: 4, rejected: calls });
+          const paged: UsageGroup[] = [];
+          for (;;) {
+            const next = await metering.usagePage({ ...filter, after: paged.at(-1)?.groups, limit: 2 });
+            paged.push(...(next?.groups ?? []));
+            if (!next?.hasMore) break;
+          }
+          expect(paged, groupBy.join()).toEqual(page?.groups);
+        }
+      });
+
+      test('of a key and of a model alone', async () => {
+        const { metering, rejected } = await fill();
+        const count = (isWanted: (of: Rejection) => boolean) =>
+          rejected.filter(isWanted).reduce((sum, { more }) => sum + 1 + more, 0);
+        const total = async (filter: { keyId?: string; model?: string }) =>
+          (await metering.usagePage({ ...all, ...filter, groupBy: ['day'], after: undefined, limit: 10 }))
+            ?.total.rejected;
+        expect(await total({ keyId: 'key_1' })).toBe(count(({ keyId }) => keyId === 'key_1'));
+        expect(await total({ model: 'model_1' })).toBe(count(({ model }) => model === 'model_1'));
+      });
+
+      test('over time, with a series for those that are among the first', async () => {
+        const { metering, traces, calls } = await fill();
+        const dayMs = 24 * 60 * 60_000;
+        const buckets = [0, 1, 2].map((day) => ({
+          start: start + day * dayMs,
+          end: start + (day + 1) * dayMs,
+        }));
+        const filter = { ...all, provider: undefined, status: undefined, buckets };
+        const sumOf = ({ points }: Series) => points.reduce((sum, { rejected }) => sum + rejected, 0);
+        for (const groupBy of [undefined, 'model', 'key', 'error', 'status', 'provider'] as const)
+          for (const top of [1, 10]) {
+            const series = await metering.series({ ...filter, groupBy, top });
+            const sums = series.reduce((sum, each) => sum + sumOf(each), 0);
+            expect([groupBy, top, sums]).toEqual([groupBy, top, calls]);
+          }
+        const [whole] = await metering.series({ ...filter, groupBy: undefined, top: 1 });
+        const counted = await traces.rejectedCalls({ ...all, buckets });
+        expect(whole?.points.map(({ rejected }) => rejected)).toEqual(counted);
+        const only = { ...filter, groupBy: undefined, top: 1, status: 'rejected' as const };
+        expect((await metering.series(only)).map(sumOf)).toEqual([calls]);
+        const alike = { terms: [], minTotalMs: undefined, since: undefined, until: undefined };
+        const counts = await traces.countRejections({ ...alike, workspaceIds: ['ws_1'] });
+        expect(counts.reduce((sum, each) => sum + each.calls, 0)).toBe(calls);
+      });
     });
 
     test('are kept up to a number per workspace', async () => {

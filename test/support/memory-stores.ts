@@ -236,6 +236,7 @@ function emptyGroup(groups: (string | null)[]): UsageGroup {
   return {
     groups,
     requests: 0,
+    rejected: 0,
     unpriced: 0,
     tokens: { input: 0, cachedInput: 0, cacheWrite: 0, output: 0, reasoning: 0 },
     cost: { provider: 0, margin: 0, total: 0 },

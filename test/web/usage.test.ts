@@ -83,6 +83,7 @@ describe('rows', () => {
     group: fc.option(fc.constantFrom('a', 'b,"c', '=1+1', 'd\ne')),
     is_other: fc.boolean(),
     requests: counts,
+    rejected: counts,
     errors: counts,
     input_tokens: counts,
     cached_input_tokens: counts,
@@ -121,6 +122,7 @@ describe('rows', () => {
           group: '=cmd()',
           is_other: false,
           requests: [1, 0, 2],
+          rejected: [0, 4, 0],
           errors: [0, 0, 1],
           input_tokens: [10, 0, 20],
           cached_input_tokens: [0, 0, 5],
@@ -133,9 +135,10 @@ describe('rows', () => {
     const name = (row: { groups: readonly (string | null)[] }) => row.groups[0] ?? '';
     expect(csvOfRows(rowsOverTime(data), ['model'], name)).toBe(
       [
-        'start,end,model,calls,errors,input_tokens,cached_input_tokens,output_tokens,cost_usd',
-        "2026-11-24T00:00:00Z,2026-11-25T00:00:00.000Z,'=cmd(),2,1,20,5,4,0.1",
-        "2026-11-22T00:00:00Z,2026-11-23T00:00:00.000Z,'=cmd(),1,0,10,0,3,0.000000001",
+        'start,end,model,calls,errors,rejected,input_tokens,cached_input_tokens,output_tokens,cost_usd',
+        "2026-11-24T00:00:00Z,2026-11-25T00:00:00.000Z,'=cmd(),2,1,0,20,5,4,0.1",
+        "2026-11-23T00:00:00Z,2026-11-24T00:00:00.000Z,'=cmd(),4,0,4,0,0,0,0",
+        "2026-11-22T00:00:00Z,2026-11-23T00:00:00.000Z,'=cmd(),1,0,0,10,0,3,0.000000001",
         '',
       ].join('\r\n'),
     );

@@ -24,6 +24,7 @@ import { ago, duration } from '../../view/durations.ts';
 import { type KeyNames, keyText } from '../../view/key-names.ts';
 import { dollars } from '../../view/money.ts';
 import { count } from '../../view/numbers.ts';
+import { allCalls, figuresOf } from '../../view/usage.ts';
 import type { Context } from '../context.ts';
 import { CliError } from '../failures/cli-error.ts';
 import { keyNamesFor } from '../names/key-names.ts';
@@ -114,10 +115,15 @@ export const usageSeriesCommand = (context: Context) =>
       const rows = found.series.flatMap((series) =>
         found.buckets.map(({ start }, index) => ({ start, series, index })),
       );
-      const shown = rows.filter(({ series, index }) => (series.requests[index] ?? 0) > 0);
+      const shown = rows.filter(({ series, index }) => allCalls(figuresOf(series, index, index + 1)) > 0);
+      const columns = seriesColumns(groupBy, names);
+      if (context.out.wantsJson())
+        return context.out.document(
+          rows.map((row) => ({ ...byName(row, columns), is_other: row.series.is_other })),
+        );
       await context.out.table(
-        context.out.wantsJson() ? rows : shown.sort((a, b) => (a.start < b.start ? -1 : 1)),
-        seriesColumns(groupBy, names),
+        shown.sort((a, b) => (a.start < b.start ? -1 : 1)),
+        columns,
         { empty: 'No calls in this period.' },
       );
     });
@@ -135,8 +141,23 @@ export const usageLatencyCommand = (context: Context) =>
       const { series } = await context
         .client()
         .call(getUsageLatency, { query: { model, provider, since, until, group_by: groupBy } });
-      await context.out.table(series, latencyColumns(groupBy), { empty: noLatency });
+      const columns = latencyColumns(groupBy);
+      await context.out.table(withNames(context, series, columns), columns, { empty: noLatency });
     });
+
+/** The values of a row by the titles of its columns, as they are in CSV. */
+function byName<Row>(row: Row, columns: readonly Column<Row>[]): Record<string, unknown> {
+  return Object.fromEntries(columns.map(({ title, value }) => [title, value(row) ?? null]));
+}
+
+/** Rows that have in JSON the names of CSV, too. */
+function withNames<Row extends object>(
+  context: Context,
+  rows: Row[],
+  columns: readonly Column<Row>[],
+): Row[] {
+  return context.out.wantsJson() ? rows.map((row) => ({ ...byName(row, columns), ...row })) : rows;
+}
 
 interface TimeRange {
   since?: string | undefined;
@@ -167,7 +188,8 @@ async function showLatency(
   const { buckets, series } = await context
     .client()
     .call(getUsageLatency, { query: { ...query, bucket: byDay ? 'day' : undefined, group_by: group } });
-  if (!byDay) return context.out.table(series, latencyColumns(group), { empty: noLatency });
+  const columns = latencyColumns(group);
+  if (!byDay) return context.out.table(withNames(context, series, columns), columns, { empty: noLatency });
   const rows = buckets.flatMap(({ start }, index) =>
     series.map((one) => ({ day: localDay(Date.parse(start), query.tz ?? 'UTC'), ...atBucket(one, index) })),
   );
@@ -175,7 +197,8 @@ async function showLatency(
     [total_ms, first_token_ms].some(([one]) => (one?.count ?? 0) > 0),
   );
   const day: Column<{ day: string }> = { title: 'day', value: (row) => row.day };
-  return context.out.table(answered, [day, ...latencyColumns(group)], { empty: noLatency });
+  const byDays = [day, ...columns];
+  return context.out.table(withNames(context, answered, byDays), byDays, { empty: noLatency });
 }
 
 /** One bucket of a series. */
@@ -226,6 +249,7 @@ function seriesColumns(groupBy: string | undefined, names: KeyNames): Column<Ser
         ]),
     at('requests', ({ requests }) => requests),
     at('errors', ({ errors }) => errors),
+    at('rejected', ({ rejected = [] }) => rejected),
     { ...at('input', (series) => series.input_tokens), isSpare: true },
     { ...at('output', (series) => series.output_tokens), isSpare: true },
     usd('cost_usd', (series) => series.cost_usd),
@@ -266,7 +290,7 @@ function latencyColumns(groupBy: string | undefined): Column<LatencySeries>[] {
     percentile('total_p95', [total, 'p95', duration]),
     { ...percentile('total_p99', [total, 'p99', duration]), isSpare: true },
     {
-      ...percentile('tokens_per_second', [(series) => series.tokens_per_second, 'p50', String]),
+      ...percentile('tokens_per_second_p50', [(series) => series.tokens_per_second, 'p50', String]),
       isSpare: true,
     },
     { ...percentile('overhead_p95', [(series) => series.overhead_ms, 'p95', duration]), isSpare: true },
@@ -304,16 +328,21 @@ async function showRequest(context: Context, requestId: string): Promise<void> {
 async function showSums(context: Context, query: Query<typeof listUsageContract>): Promise<void> {
   const sums = await sumUsage(context.client(), query);
   const groupBy = query.group_by ?? 'day';
-  const names = groupBy.split(',').includes('key') ? await keyNamesFor(context) : undefined;
+  const names = groupBy.split(',').includes('key') ? await keyNamesFor(context, { inJson: true }) : undefined;
   const columns = groupColumns(groupBy, names);
   // A spreadsheet has no other way to find the names.
-  if (names && context.flags.csv) columns.splice(1, 0, nameColumn(names));
-  await context.out.table(sums.data, columns, { empty: 'No calls in this period.' });
+  if (names && (context.flags.csv || context.out.wantsJson())) columns.splice(1, 0, nameColumn(names));
+  await context.out.table(withNames(context, sums.data, columns), columns, {
+    empty: 'No calls in this period.',
+  });
   if (!context.io.stdout.isTty || context.out.wantsJson()) return;
   const { total } = sums;
-  if (total.requests === 0) return;
-  const requests = total.requests === 1 ? '1 call' : `${count(total.requests)} calls`;
-  context.out.note(`${requests}, charged ${dollars(total.charged_usd)} in total.`);
+  const all = allCalls(total);
+  if (all === 0) return;
+  const rejected = total.rejected > 0 ? `${count(total.rejected)} of them rejected, ` : '';
+  context.out.note(
+    `${all === 1 ? '1 call' : `${count(all)} calls`}, ${rejected}charged ${dollars(total.charged_usd)} in total.`,
+  );
   if (total.unpriced_requests > 0) {
     context.out.note(
       `${total.unpriced_requests} of them have no known price and are not included in the amounts.`,
@@ -341,7 +370,7 @@ export async function sumUsage(
 function dearestFirst(one: UsageGroup, other: UsageGroup): number {
   const charged = Number(other.charged_usd) - Number(one.charged_usd);
   const cost = Number(other.cost.total_usd) - Number(one.cost.total_usd);
-  return charged || cost || other.requests - one.requests;
+  return charged || cost || allCalls(other) - allCalls(one);
 }
 
 /** One finished request; `now` in milliseconds since 1970. */
@@ -398,6 +427,7 @@ export const groupColumns = (groupBy: string, names: KeyNames = new Map()): Colu
     };
   }),
   number('requests', (group) => group.requests),
+  number('rejected', ({ rejected = 0 }) => rejected),
   { ...number('input', (group) => group.tokens.input), isSpare: true },
   { ...number('cached_input', (group) => group.tokens.cached_input), isSpare: true },
   { ...number('output', (group) => group.tokens.output), isSpare: true },

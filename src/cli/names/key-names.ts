@@ -16,10 +16,12 @@ export async function loginsOf(client: Client): Promise<readonly Session[]> {
   }
 }
 
-/** Names for a table on a terminal or in a spreadsheet; pipes and JSON contain ids. */
-export function keyNamesFor({ io, out, client, flags }: Context): Promise<KeyNames> {
+/** Names for a table on a terminal or in a spreadsheet; pipes and JSON contain ids, with `inJson` also names. */
+export function keyNamesFor({ io, out, client, flags }: Context, { inJson = false } = {}): Promise<KeyNames> {
   const isRead = io.stdout.isTty && !out.wantsJson() && !out.isQuiet();
-  return isRead || flags.csv ? loadKeyNames(client()) : Promise.resolve(new Map());
+  return isRead || flags.csv || (inJson && out.wantsJson())
+    ? loadKeyNames(client())
+    : Promise.resolve(new Map());
 }
 
 /** What the caller may list: the keys of the workspace and their own logins, or only the calling key. */

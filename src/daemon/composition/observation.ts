@@ -1,16 +1,17 @@
 import { isoTime } from '../../shared/time/time.ts';
 import { version } from '../../shared/version.ts';
-import type { Handler } from '../base/handler.ts';
+import type { Handler, Identified } from '../base/handler.ts';
 import { type CallObserver, callEvents, RunningCalls } from '../features/calls/index.ts';
 import type { Capture } from '../features/capture/index.ts';
 import type { EventFeed, NewEvent } from '../features/events/index.ts';
-import { settledEvent } from '../features/metering/index.ts';
+import { settledEvent, usageHandlers } from '../features/metering/index.ts';
 import {
   exportHandlers,
   providerHealthHandlers,
   type Rejection,
   Rejections,
   rejectionEvent,
+  rejectionsVisible,
   SettlementDurations,
   traceHandlers,
   traceViews,
@@ -27,7 +28,7 @@ import { knownEndpoint, rejectedRequests } from './rejected-requests.ts';
 import { withWorkers } from './workers.ts';
 
 interface ObservationFeatures {
-  accounts: Pick<Accounts, 'authentication'>;
+  accounts: Pick<Accounts, 'authentication' | 'usage'>;
   capture: Capture;
   events: EventFeed;
   models: Pick<Models, 'health' | 'speed'>;
@@ -56,13 +57,20 @@ export function createObservation(
       capture.onRecorded(rejection.requestId);
     },
   });
+  const visibleTo = rejectionsVisible(workspaces.isDaemonOwner);
   const views = traceViews({
     store: storage.traces,
     content: deps.content,
     world,
     settlementDurations,
-    isDaemonOwner: workspaces.isDaemonOwner,
+    visibleTo,
+    recordCounted: (workspaceIds) => rejections.recordCounted(workspaceIds),
   });
+  const rejectedFor = async (reader: Identified) => {
+    const visible = reader.kind === 'login' ? await visibleTo(reader) : [reader.workspaceId];
+    await rejections.recordCounted(visible);
+    return { unknownCallers: visible.includes(null) };
+  };
   const observers: CallObserver[] = [callEvents(events), settlementDurations, rejections, telemetry, callLog];
   const onFailedRequest = rejectedRequests(rejections, capture);
   return {
@@ -86,6 +94,7 @@ export function createObservation(
       };
     },
     handlers: [
+      ...usageHandlers({ usage: accounts.usage, now: () => world.now(), rejectedFor }),
       ...traceHandlers({ views, running: withWorkers(running, deps.workers), workspaces }),
       ...providerHealthHandlers({
         store: storage.traces,

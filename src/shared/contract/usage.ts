@@ -36,7 +36,7 @@ export const finishedCall = {
   streamed: Type.Boolean(),
   status: Type.Enum([...callStatuses], {
     description:
-      '`canceled`: the client disconnected or the key was revoked. `interrupted`: the daemon stopped before the answer was complete.',
+      '`canceled`: the client left, or the call was stopped. `interrupted`: the daemon stopped before the answer was complete.',
   }),
 };
 
@@ -58,7 +58,12 @@ export const UsageView = Type.Object(
 
 /** Totals of finished calls. */
 const usageSums = {
-  requests: Count,
+  requests: Type.Integer({ minimum: 0, description: 'Calls that were admitted, whatever became of them.' }),
+  rejected: Type.Integer({
+    minimum: 0,
+    description:
+      'Calls that got an error before a provider was asked. `requests` does not include them: all calls are both together.',
+  }),
   unpriced_requests: Type.Integer({
     minimum: 0,
     description: 'Calls with an unknown price, which no amount includes.',
@@ -131,7 +136,7 @@ export const listUsage = endpoint({
   path: '/v1/usage',
   summary: 'Summarise usage.',
   description:
-    'Totals of finished requests: a key sees its own, a login those of its workspace. `total` covers all pages.',
+    'Totals of finished and of rejected calls: a key sees its own, a login those of its workspace. `total` covers all pages, and counts each call once. Rejected calls of unknown callers are among those of the host’s owner.',
   tag: 'Usage',
   access: { apiKey: 'usage:read', login: 'any', agent: true },
   query: Type.Object({
@@ -142,7 +147,7 @@ export const listUsage = endpoint({
       Type.String({
         pattern: `^${groupingPattern}(,${groupingPattern})?$`,
         description:
-          'One or two of `day`, `model`, `key`, `provider`, `status`, `client`, `user`, `tag` and `error`, such as `day,model`. A call with several tags counts for each of them. `client`, `user`, `tag` and `error` go together with `day` in UTC only, and without `key` and `model`; `key` with `day` in UTC only. Default: `day`.',
+          'One or two of `day`, `model`, `key`, `provider`, `status`, `client`, `user`, `tag` and `error`, such as `day,model`. A call with several tags counts for each of them, and one without for none. `client`, `user`, `tag` and `error` go together with `day` in UTC only, and without `key` and `model`; `key` with `day` in UTC only. Default: `day`.',
       }),
     ),
     limit: Type.Optional(
@@ -186,6 +191,9 @@ export const UsageSeries = Type.Object(
     group: nullable(Type.String({ description: 'Null for logins, all calls, and the others.' })),
     is_other: Type.Boolean({ description: 'Of all groups that have no series of their own.' }),
     requests: Type.Array(Count),
+    rejected: Type.Array(Count, {
+      description: 'Calls that got an error before a provider was asked; `requests` does not include them.',
+    }),
     errors: Type.Array(Count, {
       description: 'Requests that failed or were interrupted; by `error`, all with the code.',
     }),
@@ -204,7 +212,7 @@ export const getUsageSeries = endpoint({
   path: '/v1/usage/series',
   summary: 'Get usage over time.',
   description:
-    'Requests, errors, tokens and cost per bucket of time, of the groups that cost the most and of the others: a key sees its own calls, a login those of its workspace. Buckets are whole, so the range can begin before `since` and end after `until`; the default is the last 24 hours. Days, weeks (from Monday) and months are those of the time zone.',
+    'Requests, errors, rejected calls, tokens and cost per bucket of time, of the groups that cost the most and of the others: a key sees its own calls, a login those of its workspace. Buckets are whole, so the range can begin before `since` and end after `until`; the default is the last 24 hours. Days, weeks (from Monday) and months are those of the time zone.',
   tag: 'Usage',
   access: { apiKey: 'usage:read', login: 'any', agent: true },
   query: Type.Object({
@@ -215,7 +223,9 @@ export const getUsageSeries = endpoint({
         description: 'Only calls answered by this provider, or that failed there last.',
       }),
     ),
-    status: Type.Optional(Type.Enum([...callStatuses], { description: 'Only calls with this status.' })),
+    status: Type.Optional(
+      Type.Enum([...callStatuses, 'rejected'], { description: 'Only calls with this status.' }),
+    ),
     ...timeRange,
     tz: TimeZone,
     bucket: Bucket,

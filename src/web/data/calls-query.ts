@@ -8,7 +8,7 @@ import {
 
 /** Filters of the list of calls, by the words of its query. */
 export interface CallsLink {
-  status?: string | undefined;
+  status?: string | readonly string[] | undefined;
   error?: string | undefined;
   model?: string | undefined;
   provider?: string | undefined;
@@ -26,7 +26,15 @@ export interface CallsLink {
 /** `model:openai/gpt-5 since:2026-11-21T09:00:00Z`: the query that finds the calls that match. */
 export function callsQuery({ since, until, text, ...words }: CallsLink): string {
   const terms = Object.entries(words).flatMap(([word, value]) =>
-    value === undefined ? [] : [{ word: word as QueryWord, values: [value], isExcluded: false }],
+    value === undefined
+      ? []
+      : [
+          {
+            word: word as QueryWord,
+            values: typeof value === 'string' ? [value] : [...value],
+            isExcluded: false,
+          },
+        ],
   );
   return formatQuery({
     terms,

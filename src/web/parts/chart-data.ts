@@ -4,17 +4,18 @@ import type { BucketName } from '../../shared/time/time-zones.ts';
 import { briefDollars } from '../../view/money.ts';
 import { briefCount } from '../../view/numbers.ts';
 import { bucketLabel } from '../../view/times.ts';
+import { callsPerBucket } from '../../view/usage.ts';
 
 /** One line, or one part of each bar. */
 export interface ChartSeries {
   label: string;
   /** One value per bucket; null where nothing is known. */
   values: readonly (number | null)[];
-  /** One of the colours `0` to `7`, or that of the others. */
+  /** One of the colours `0` to `7`, that of the others, or that of a status. */
   tone: Tone;
 }
 
-export type Tone = 0 | 1 | 2 | 3 | 4 | 5 | 6 | 7 | 'other' | 'bad';
+export type Tone = 0 | 1 | 2 | 3 | 4 | 5 | 6 | 7 | 'other' | 'bad' | 'rejected';
 
 /** Something that happened at a time. */
 export interface ChartMark {
@@ -41,8 +42,9 @@ type Series = Result<typeof getUsageSeries>;
 
 const measures = {
   cost: { of: ({ cost_usd }: Series['series'][number]) => cost_usd.map(Number), format: briefDollars },
-  calls: { of: ({ requests }: Series['series'][number]) => requests, format: briefCount },
+  calls: { of: callsPerBucket, format: briefCount },
   errors: { of: ({ errors }: Series['series'][number]) => errors, format: briefCount },
+  rejected: { of: ({ rejected }: Series['series'][number]) => rejected, format: briefCount },
   input: { of: ({ input_tokens }: Series['series'][number]) => input_tokens, format: briefCount },
   output: { of: ({ output_tokens }: Series['series'][number]) => output_tokens, format: briefCount },
 };
@@ -53,6 +55,7 @@ export const measureTitles: Readonly<Record<Measure, string>> = {
   cost: 'Cost',
   calls: 'Calls',
   errors: 'Errors',
+  rejected: 'Rejected',
   input: 'Input',
   output: 'Output',
 };

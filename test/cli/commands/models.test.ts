@@ -209,7 +209,7 @@ describe('usage', () => {
   );
 
   test('groups totals as requested', async () => {
-    const sums = { requests: 3, unpriced_requests: 1, tokens, cost, charged_usd: '0.0001' };
+    const sums = { requests: 3, rejected: 2, unpriced_requests: 1, tokens, cost, charged_usd: '0.0001' };
     const { env, calls } = await fakeDaemon({
       'GET /v1/usage': () => ({
         object: 'list',
@@ -225,10 +225,10 @@ describe('usage', () => {
     const args = ['usage', '--group-by', 'key', '--since', '2026-11-01', '--no-color'];
     const { stdout, stderr } = await runCli(args, { env, tty: true, columns: 120 });
     const narrow = await runCli(args, { env, tty: true, columns: 40 });
-    expect(narrow.stdout).toMatch(/^KEY +REQUESTS .*CHARGED\nlogin +3 .*\$0\.0001\n$/);
+    expect(narrow.stdout).toMatch(/^KEY +REQUESTS +REJECTED .*CHARGED\nlogin +3 .*\$0\.0001\n$/);
     for (const line of narrow.stdout.split('\n')) expect(line.length).toBeLessThanOrEqual(40);
     expect(calls[0]?.path).toBe('/v1/usage?since=2026-11-01&group_by=key');
-    expect(stdout).toMatch(/^KEY +REQUESTS .*\nlogin +3 +1,200 +1,000 +34 +\$0\.0001 +\$0\.0001\n$/);
+    expect(stdout).toMatch(/^KEY +REQUESTS .*\nlogin +3 +2 +1,200 +1,000 +34 +\$0\.0001 +\$0\.0001\n$/);
     expect(stderr).toContain('no known price');
   });
 

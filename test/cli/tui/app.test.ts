@@ -402,7 +402,8 @@ test('usage is grouped by day, model and key, with bars', async () => {
   const asked: unknown[] = [];
   const sums = (group: string, usd: string) => ({
     group,
-    requests: 3,
+    requests: 2,
+    rejected: 1,
     unpriced_requests: 0,
     tokens: { input: 10, cached_input: 0, cache_write: 0, output: 20, reasoning: 0 },
     cost: { provider_usd: usd, margin_usd: '0', total_usd: usd },
@@ -419,7 +420,7 @@ test('usage is grouped by day, model and key, with bars', async () => {
   });
   tui.type('gu');
   await tui.shows('[by day]');
-  await tui.shows('Last 30 days: 6 calls · $5.0000004 charged');
+  await tui.shows('Last 30 days: 6 calls · 33.3 % rejected · $5.0000004 charged');
   expect(tui.lines()[0]).toContain(' · $5.0000004 in 30 days');
   const barOf = (name: string) =>
     tui

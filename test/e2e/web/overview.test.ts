@@ -44,8 +44,9 @@ describe.skipIf(chromium === undefined)('the Overview (skipped without Chromium)
         await page.getByRole('link', { name: 'sim/echo' }).waitFor();
         await page.getByRole('link', { name: 'default' }).waitFor();
         const figures = page.getByRole('region', { name: 'The last hour' });
-        await expect.poll(() => figures.innerText()).toMatch(/Calls\s+4\s/);
+        await expect.poll(() => figures.innerText()).toMatch(/Calls\s+5\s/);
         await expect.poll(() => figures.innerText()).toMatch(/Errors\s+25 %/);
+        await expect.poll(() => figures.innerText()).toMatch(/Rejected\s+1\s/);
         await page.getByRole('region', { name: 'Budgets' }).getByText('of $30.00 a month').waitFor();
         const alerts = page.getByRole('region', { name: 'Firing now' });
         await alerts.getByText(`1 of the calls of ${hostile} was rejected`).waitFor();
@@ -135,7 +136,7 @@ describe.skipIf(chromium === undefined)('the Overview (skipped without Chromium)
     await calls.getByText('Numbers').click();
     await calls.getByRole('columnheader', { name: 'sim/assistant' }).waitFor();
     const cells = async () => (await calls.getByRole('cell').allInnerTexts()).map(Number);
-    await expect.poll(async () => (await cells()).reduce((sum, value) => sum + value, 0)).toBe(4);
+    await expect.poll(async () => (await cells()).reduce((sum, value) => sum + value, 0)).toBe(5);
     await page.getByRole('button', { name: '7d' }).click();
     await page.getByRole('region', { name: 'The last 7 days' }).waitFor();
     await expect.poll(() => new URL(page.url()).hash).toBe('#/overview?by=calls&range=7d');

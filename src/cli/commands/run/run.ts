@@ -173,7 +173,7 @@ async function reportCalls(
     if (total.requests === 0) return;
     const requests = requestCount(total.requests);
     const tokens = count(total.tokens.input + total.tokens.output);
-    const models = data.map(({ group }) => group).join(', ');
+    const models = data.flatMap(({ group, requests: calls }) => (calls > 0 ? [group] : [])).join(', ');
     const unpriced = total.unpriced_requests > 0 ? `, ${count(total.unpriced_requests)} without a price` : '';
     context.out.note(
       `${command}: ${requests}${unpriced}, ${tokens} tokens, ${dollars(total.cost.total_usd)} (${models})`,

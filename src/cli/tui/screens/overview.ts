@@ -3,6 +3,7 @@ import { type KeyNames, keyText } from '../../../view/key-names.ts';
 import { briefDollars, dollars } from '../../../view/money.ts';
 import { briefCount, change, count, percent } from '../../../view/numbers.ts';
 import { dayAndClock } from '../../../view/times.ts';
+import { allCalls, rejectedShare, errorShare as shareOfErrors } from '../../../view/usage.ts';
 import { escapeCell } from '../../output/escape-controls.ts';
 import type { Style } from '../../output/style.ts';
 import type { Column } from '../../output/table.ts';
@@ -99,17 +100,26 @@ function columnsOf(keyNames: KeyNames): ListColumn<TopGroup>[] {
       width: 7,
       align: 'right',
       spare: 1,
-      value: ({ requests }) => requests,
-      text: ({ requests }) => briefCount(requests),
+      value: allCalls,
+      text: (row) => briefCount(allCalls(row)),
     },
     {
       title: 'errors',
       width: 7,
       align: 'right',
       spare: 3,
-      value: ({ errors, requests }) => errors / requests,
+      value: shareOfErrors,
       text: (row) => errorShare(row),
       style: (row) => errorStyle(row),
+    },
+    {
+      title: 'rejected',
+      width: 8,
+      align: 'right',
+      spare: 3,
+      value: ({ rejected }) => rejected,
+      text: ({ rejected }) => (rejected === 0 ? '–' : briefCount(rejected)),
+      style: ({ rejected }) => (rejected === 0 ? 'dim' : 'yellow'),
     },
     {
       title: 'tokens',
@@ -133,8 +143,8 @@ function columnsOf(keyNames: KeyNames): ListColumn<TopGroup>[] {
       grows: true,
       spare: 2,
       value: ({ share }) => share,
-      text: ({ share }, { width, isPlain }) =>
-        isPlain ? percent(share) : bar(share, Math.min(width, shareWidthMax)),
+      text: ({ share, barShare }, { width, isPlain }) =>
+        isPlain ? percent(share) : bar(barShare, Math.min(width, shareWidthMax)),
       style: () => 'cyan',
     },
   ];
@@ -144,7 +154,8 @@ const shareWidthMax = 40;
 
 const recordColumns = (keyNames: KeyNames): Column<TopGroup>[] => [
   { title: 'name', value: (row) => nameOf(row, keyNames) },
-  { title: 'requests', value: ({ requests }) => requests, show: ({ requests }) => count(requests) },
+  { title: 'calls', value: allCalls, show: (row) => count(allCalls(row)) },
+  { title: 'rejected', value: ({ rejected }) => rejected, show: ({ rejected }) => count(rejected) },
   {
     title: 'errors',
     value: ({ errors }) => errors,
@@ -156,16 +167,16 @@ const recordColumns = (keyNames: KeyNames): Column<TopGroup>[] => [
 
 type Counted = Pick<Figures, 'requests' | 'errors'>;
 
-function errorShare({ requests, errors }: Counted): string {
-  if (errors === 0 || requests === 0) return '–';
-  return percent(errors / requests);
+function errorShare(counted: Counted): string {
+  const share = shareOfErrors(counted);
+  return share === 0 ? '–' : percent(share);
 }
 
 const badShare = 0.05;
 
-function errorStyle({ requests, errors }: Counted): Style | undefined {
-  if (errors === 0) return 'dim';
-  return errors / requests >= badShare ? 'red' : 'yellow';
+function errorStyle(counted: Counted): Style | undefined {
+  if (counted.errors === 0) return 'dim';
+  return shareOfErrors(counted) >= badShare ? 'red' : 'yellow';
 }
 
 interface Tile {
@@ -179,12 +190,18 @@ interface Tile {
 function tilesOf({ now, before }: Overview): Tile[] {
   const wasErrors = before.requests === 0 ? '' : `was ${errorShare(before).replace('–', '0 %')}`;
   return [
-    { label: 'calls', value: count(now.requests), change: changeText(now.requests, before.requests) },
+    { label: 'calls', value: count(allCalls(now)), change: changeText(allCalls(now), allCalls(before)) },
     {
       label: 'errors',
       value: errorShare(now).replace('–', 'none'),
       change: wasErrors,
       style: now.errors === 0 ? undefined : errorStyle(now),
+    },
+    {
+      label: 'rejected',
+      value: now.rejected === 0 ? 'none' : count(now.rejected),
+      change: allCalls(before) === 0 ? '' : `was ${percent(rejectedShare(before))}`,
+      style: now.rejected === 0 ? undefined : 'yellow',
     },
     {
       label: 'cost',

@@ -2,6 +2,7 @@ import type { UsageGroup } from '../../../shared/contract/usage.ts';
 import { type KeyNames, keyText } from '../../../view/key-names.ts';
 import { dollars } from '../../../view/money.ts';
 import { count, percent } from '../../../view/numbers.ts';
+import { allCalls, rejectedText } from '../../../view/usage.ts';
 import { groupColumns } from '../../commands/usage.ts';
 import { daysShown, loadUsage } from '../services/spending.ts';
 import { bar } from '../text/charts.ts';
@@ -11,12 +12,13 @@ import type { Screen } from './screen.ts';
 
 const groupings = ['day', 'model', 'key'] as const;
 
-/** A group, with its share of the largest group. */
 interface UsageRow {
   group: UsageGroup;
   grouping: (typeof groupings)[number];
-  /** From 0 to 1. */
+  /** Of the cost of all groups, or of their calls if nothing was charged: from 0 to 1. */
   share: number;
+  /** The same of the largest group, as bars show it. */
+  barShare: number;
 }
 
 /** The usage of the workspace in the last 30 days, by day, model or key. */
@@ -39,8 +41,10 @@ export const usageScreen = ({ keyNames }: { keyNames: KeyNames }): Screen<UsageR
   json: ({ group }) => group,
   summary(rows, { spending }, { paint }) {
     const requests = rows.reduce((sum, { group }) => sum + group.requests, 0);
+    const rejected = rows.reduce((sum, { group: { rejected = 0 } }) => sum + rejected, 0);
     const unpriced = rows.reduce((sum, { group }) => sum + group.unpriced_requests, 0);
-    const parts = [`${count(requests)} calls`];
+    const parts = [`${count(requests + rejected)} calls`];
+    if (rejected > 0) parts.push(paint('yellow', rejectedText({ requests, rejected }) ?? ''));
     if (spending.recent !== undefined) parts.push(`${dollars(spending.recent)} charged`);
     if (spending.today !== undefined) parts.push(`${dollars(spending.today)} today`);
     if (unpriced > 0) parts.push(paint('yellow', `${count(unpriced)} with unknown price, not included`));
@@ -54,12 +58,18 @@ export const usageScreen = ({ keyNames }: { keyNames: KeyNames }): Screen<UsageR
     }),
 });
 
-/** Shares of cost, or of requests if nothing was charged. */
+/** Shares of cost, or of calls if nothing was charged. */
 function withShares(groups: UsageGroup[], grouping: UsageRow['grouping']): UsageRow[] {
   const isFree = groups.every(({ charged_usd }) => Number(charged_usd) === 0);
-  const weight = (group: UsageGroup) => (isFree ? group.requests : Number(group.charged_usd));
+  const weight = (group: UsageGroup) => (isFree ? allCalls(group) : Number(group.charged_usd));
+  const all = groups.reduce((sum, group) => sum + weight(group), 0);
   const most = Math.max(...groups.map(weight), 0);
-  return groups.map((group) => ({ group, grouping, share: most === 0 ? 0 : weight(group) / most }));
+  return groups.map((group) => ({
+    group,
+    grouping,
+    share: all === 0 ? 0 : weight(group) / all,
+    barShare: most === 0 ? 0 : weight(group) / most,
+  }));
 }
 
 function idOf({ group }: UsageRow): string {
@@ -75,6 +85,7 @@ function columnsOf(grouping: UsageRow['grouping'], keyNames: KeyNames): ListColu
   const layouts: Record<string, { width: number; spare?: number }> = {
     [grouping]: { width: grouping === 'day' ? 10 : 22 },
     requests: { width: 8 },
+    rejected: { width: 8, spare: 1 },
     input: { width: 10, spare: 2 },
     output: { width: 10, spare: 2 },
     charged_usd: { width: 12 },
@@ -92,7 +103,7 @@ function columnsOf(grouping: UsageRow['grouping'], keyNames: KeyNames): ListColu
       grows: true,
       spare: 1,
       value: ({ share }) => share,
-      text: ({ share }, { width, isPlain }) => (isPlain ? percent(share) : bar(share, width)),
+      text: ({ share, barShare }, { width, isPlain }) => (isPlain ? percent(share) : bar(barShare, width)),
       style: () => 'cyan',
     },
   ];

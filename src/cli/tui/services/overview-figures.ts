@@ -7,7 +7,7 @@ import type {
   UsageSeries,
 } from '../../../shared/contract/usage.ts';
 import { getUsageLatency, getUsageSeries } from '../../../shared/endpoints.ts';
-import { formatUsd, parseUsd } from '../../../shared/money/money.ts';
+import { allCalls, errorsPerBucket, figuresOf } from '../../../view/usage.ts';
 import { sumUsage } from '../../commands/usage.ts';
 
 /** How far back the figures go, and how long the bars of their charts are. */
@@ -34,6 +34,7 @@ export const firstPeriod = 1;
 /** Totals of a period; null where they are not known. */
 export interface Figures {
   requests: number;
+  rejected: number;
   /** Requests that failed or were interrupted. */
   errors: number;
   costUsd: string;
@@ -49,11 +50,14 @@ export interface TopGroup {
   group: string | null;
   isOther: boolean;
   requests: number;
+  rejected: number;
   errors: number;
   tokens: number;
   costUsd: string;
-  /** Of the cost of the first of its kind, or of its requests if nothing costs anything: from 0 to 1. */
+  /** Of the cost of all calls, or of their number if none cost anything, and of errors: from 0 to 1. */
   share: number;
+  /** The same of the largest of its kind, as bars show it. */
+  barShare: number;
   /** The cost in each bucket. */
   costs: number[];
 }
@@ -68,6 +72,7 @@ export interface Overview {
   before: Figures;
   /** In dollars, by bucket. */
   costs: number[];
+  /** Calls that failed or were rejected. */
   errors: number[];
   firstToken: Curves;
   tops: TopGroup[];
@@ -113,6 +118,7 @@ export async function loadOverview(client: Client, now: number, period: Period):
     now: { ...sumsOf(whole), ...percentilesOf(total) },
     before: {
       requests: before.total.requests,
+      rejected: before.total.rejected ?? 0,
       errors: before.data.reduce(
         (sum, { group, requests }) => sum + (failed.has(group ?? '') ? requests : 0),
         0,
@@ -122,7 +128,7 @@ export async function loadOverview(client: Client, now: number, period: Period):
       ...percentilesOf(totalBefore),
     },
     costs: (whole?.cost_usd ?? []).map(Number),
-    errors: whole?.errors ?? [],
+    errors: whole ? errorsPerBucket(whole) : [],
     firstToken: curvesOf(byBucket),
     tops: [
       ...topsOf('model', models),
@@ -132,16 +138,11 @@ export async function loadOverview(client: Client, now: number, period: Period):
   };
 }
 
-function sumsOf(
-  series: UsageSeries | undefined,
-): Pick<Figures, 'requests' | 'errors' | 'costUsd' | 'tokens'> {
-  const sum = (numbers: readonly number[] = []) => numbers.reduce((total, one) => total + one, 0);
-  return {
-    requests: sum(series?.requests),
-    errors: sum(series?.errors),
-    costUsd: formatUsd(sum(series?.cost_usd.map((usd) => parseUsd(usd) ?? 0))),
-    tokens: sum(series?.input_tokens) + sum(series?.output_tokens),
-  };
+type Sums = Pick<Figures, 'requests' | 'rejected' | 'errors' | 'costUsd' | 'tokens'>;
+
+function sumsOf(series: UsageSeries | undefined): Sums {
+  const { requests, rejected, errors, costUsd, input, output } = figuresOf(series);
+  return { requests, rejected, errors, costUsd, tokens: input + output };
 }
 
 function percentilesOf(
@@ -164,12 +165,12 @@ function curvesOf(latency: Result<typeof latencyContract> | undefined): Curves {
 }
 
 function topsOf(kind: TopGroup['kind'], { series }: Result<typeof seriesContract>): TopGroup[] {
-  const groups = series.map((one) => ({ one, sums: sumsOf(one) })).filter(({ sums }) => sums.requests > 0);
+  const groups = series.map((one) => ({ one, sums: sumsOf(one) })).filter(({ sums }) => allCalls(sums) > 0);
   // Errors are ranked by how often they come.
   const isFree = kind === 'error' || groups.every(({ sums }) => Number(sums.costUsd) === 0);
-  const weightOf = (sums: Pick<Figures, 'requests' | 'costUsd'>) =>
-    isFree ? sums.requests : Number(sums.costUsd);
-  const most = Math.max(0, ...groups.map(({ sums }) => weightOf(sums)));
+  const weightOf = (sums: Sums) => (isFree ? allCalls(sums) : Number(sums.costUsd));
+  const weights = groups.map(({ sums }) => weightOf(sums));
+  const [all, most] = [weights.reduce((sum, weight) => sum + weight, 0), Math.max(0, ...weights)];
   groups.sort(
     (a, b) => Number(a.one.is_other) - Number(b.one.is_other) || weightOf(b.sums) - weightOf(a.sums),
   );
@@ -178,7 +179,8 @@ function topsOf(kind: TopGroup['kind'], { series }: Result<typeof seriesContract
     group: one.group,
     isOther: one.is_other,
     ...sums,
-    share: most === 0 ? 0 : weightOf(sums) / most,
+    share: all === 0 ? 0 : weightOf(sums) / all,
+    barShare: most === 0 ? 0 : weightOf(sums) / most,
     costs: one.cost_usd.map(Number),
   }));
 }

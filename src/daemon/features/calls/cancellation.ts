@@ -50,21 +50,17 @@ function isExpiry(reason: unknown): boolean {
 }
 
 /**
- * How a call without a complete answer is settled. A caller cancels by leaving, stopping the call, or revoking the key;
- * only a lost key leaves an error code. A call that the daemon ended is `failed`. A client that left gets no response.
+ * How a call without a complete answer is settled. It is canceled if the client left or someone stopped it; a call that the
+ * daemon ended, also because its key was revoked or has expired, is `failed` with the error that its client got. So each call
+ * with an error code has failed or was interrupted, and counts of errors by status and by code are equal.
  */
 export function settleReasonOf(
   canceled: CancelReason | undefined,
   { code: errorCode, status: httpStatus }: Pick<ApiError, 'code' | 'status'>,
 ): { status: CallStatus; errorCode?: string; httpStatus: number | null } {
-  if (canceled === undefined || canceled === 'draining' || canceled === 'cut-off')
-    return { status: 'failed', errorCode, httpStatus };
-  const isKeyLost = canceled === 'revoked' || canceled === 'expired';
-  return {
-    status: 'canceled',
-    ...(isKeyLost && { errorCode }),
-    httpStatus: canceled === 'client-left' ? null : httpStatus,
-  };
+  if (canceled === 'client-left') return { status: 'canceled', httpStatus: null };
+  if (canceled === 'canceled' || canceled === 'stopped') return { status: 'canceled', httpStatus };
+  return { status: 'failed', errorCode, httpStatus };
 }
 
 /** The caller's error for a canceled call. */

@@ -8,7 +8,7 @@ import {
 } from '../../../shared/contract/usage.ts';
 import { formatUsd } from '../../../shared/money/money.ts';
 import { isoTime } from '../../../shared/time/time.ts';
-import { identified, implement, loginOf } from '../../base/handler.ts';
+import { type Identified, identified, implement, loginOf } from '../../base/handler.ts';
 import type { Credit, LedgerCheck } from './credit.ts';
 import type { UsageGroup } from './store.ts';
 import { bucketsView, latencyViews, seriesView } from './usage/series-view.ts';
@@ -16,7 +16,14 @@ import { groupingsIn } from './usage/usage-groups.ts';
 import { timeBound, timeZoneIn, type UsageReader, unknownPage } from './usage/usage-reader.ts';
 import { servedView, usageSums, usageView } from './usage/usage-view.ts';
 
-export const usageHandlers = (usage: UsageReader, now: () => number) => [
+interface UsageHandlersDeps {
+  usage: UsageReader;
+  now: () => number;
+  /** Stores what was counted of rejected calls; resolves to whether those of unknown callers count for the reader. */
+  rejectedFor(reader: Identified): Promise<{ unknownCallers: boolean }>;
+}
+
+export const usageHandlers = ({ usage, now, rejectedFor }: UsageHandlersDeps) => [
   implement(getUsage, async ({ caller, params }) =>
     usageView(await usage.ofRequest(identified(caller), params.request_id)),
   ),
@@ -32,6 +39,7 @@ export const usageHandlers = (usage: UsageReader, now: () => number) => [
       until: timeBound('until', query.until, { now: now(), timeZone }),
       groupBy: groupings,
       timeZone,
+      ...(await rejectedFor(identified(caller))),
       after: query.after === undefined ? undefined : groupsOfCursor(query.after, groupings.length),
       limit: query.limit ?? groupsPerPage,
     });
@@ -67,6 +75,7 @@ export const usageHandlers = (usage: UsageReader, now: () => number) => [
       bucket: query.bucket,
       groupBy: query.group_by,
       top: query.top ?? seriesShown,
+      ...(await rejectedFor(identified(caller))),
     });
     return {
       object: 'usage.series',

@@ -159,6 +159,8 @@ export interface UsageFilter {
   groupBy: readonly UsageGrouping[];
   /** Whose days they are. */
   timeZone: string;
+  /** Whether rejected calls of unknown callers count, too. */
+  unknownCallers?: boolean;
 }
 
 /** What usage is grouped by. */
@@ -177,7 +179,10 @@ export type UsageGrouping =
 export interface UsageGroup {
   /** In the order of `groupBy`: a day, a name, null for logins and calls without; `other` for labels beyond the first 10,000 of a day. */
   groups: (string | null)[];
+  /** Calls that a provider was to answer. */
   requests: number;
+  /** Calls that got an error before a provider was asked, which are in no other sum. */
+  rejected: number;
   /** The number of requests with unknown cost, which `cost` leaves out. */
   unpriced: number;
   tokens: Tokens;
@@ -196,7 +201,7 @@ export interface UsagePage {
   /** In the order of `summarize`. */
   groups: UsageGroup[];
   hasMore: boolean;
-  /** The sums over all pages: a call with several tags counts for each of them. */
+  /** The sums of all calls, each of which counts once. */
   total: Omit<UsageGroup, 'groups'>;
 }
 
@@ -206,7 +211,9 @@ export interface SeriesFilter {
   keyId: string | undefined;
   model: string | undefined;
   provider: string | undefined;
-  status: CallStatus | undefined;
+  status: CallStatus | 'rejected' | undefined;
+  /** Whether rejected calls of unknown callers count, too. */
+  unknownCallers?: boolean;
   /** In order, without gaps. */
   buckets: readonly { start: number; end: number }[];
   /** One series for all calls if undefined; with `error` there are no filters, and only calls with an error code are counted. */
@@ -262,7 +269,7 @@ export interface MeteringStore {
   /** The charges of a key and its descendants; day and month are those of `at` in UTC. */
   spendOfKey(keyId: string, at: number): Promise<Spend>;
   served(): Promise<ServedDay[]>;
-  /** Ordered by group, ascending, null last; without empty groups. */
+  /** Ordered by group, ascending, null last; without empty groups, and without rejected calls. */
   summarize(filter: UsageFilter): Promise<UsageGroup[]>;
   /** Undefined if `after` is no group. */
   usagePage(filter: UsagePageFilter): Promise<UsagePage | undefined>;

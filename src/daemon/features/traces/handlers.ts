@@ -52,7 +52,10 @@ interface TracesDeps {
   content: CallContents & KeptContents;
   world: Pick<World, 'now' | 'sleep'>;
   settlementDurations: Pick<SettlementDurations, 'of'>;
-  isDaemonOwner(user: ActingUser): Promise<boolean>;
+  /** The workspaces whose rejected calls a reader sees; null stands for unknown callers. */
+  visibleTo(reader: KeyOrLogin): Promise<(string | null)[]>;
+  /** Stores what was counted of the rejected calls of some workspaces. */
+  recordCounted(workspaceIds: readonly (string | null)[]): Promise<void>;
 }
 
 /** Finished and rejected calls, as their readers may see them. */
@@ -76,20 +79,27 @@ export interface TraceViews {
   facets(reader: KeyOrLogin, selection: CallSelection): Promise<FacetsView>;
 }
 
-/**
- * A caller that may read traces sees the calls of every key of its workspace, as in the events; the host's owner sees the
- * rejected calls of unknown callers, too.
- */
+/** Those of the caller's workspace; the host's owner sees the rejected calls of unknown callers, too. */
+export const rejectionsVisible =
+  (isDaemonOwner: (user: ActingUser) => Promise<boolean>): TracesDeps['visibleTo'] =>
+  async (caller) => {
+    const { workspaceId } = caller;
+    return (await isDaemonOwner(actingUser(caller))) ? [workspaceId, null] : [workspaceId];
+  };
+
+/** A caller that may read traces sees the calls of every key of its workspace, as in the events. */
 export function traceViews({
   store,
   content,
   world,
   settlementDurations,
-  isDaemonOwner,
+  visibleTo,
+  recordCounted,
 }: TracesDeps): TraceViews {
-  const visibleTo = async (caller: KeyOrLogin) => {
-    const { workspaceId } = caller;
-    return (await isDaemonOwner(actingUser(caller))) ? [workspaceId, null] : [workspaceId];
+  const countedFor = async (reader: KeyOrLogin) => {
+    const workspaceIds = await visibleTo(reader);
+    await recordCounted(workspaceIds);
+    return workspaceIds;
   };
   const viewOf = (record: UsageRecord | Rejection, captured: CapturedView | null) => ({
     ...(isRejection(record)
@@ -118,7 +128,7 @@ export function traceViews({
       return selection;
     },
     page: (reader, { sort = 'time', ...query }) =>
-      findCalls({ store, content }, reader, { ...query, sort, visibleTo: () => visibleTo(reader) }),
+      findCalls({ store, content }, reader, { ...query, sort, visibleTo: () => countedFor(reader) }),
     async facets(reader, selection) {
       if (selection.text !== undefined)
         throw queryFault(`"${selection.text}"`, 'Calls that contain a text can be listed, but not counted.');
@@ -126,7 +136,7 @@ export function traceViews({
       const [facets, rejections] = await Promise.all([
         store.facets({ workspaceId, ...selection }),
         hasRejections(selection)
-          ? store.countRejections({ ...selection, workspaceIds: await visibleTo(reader) })
+          ? store.countRejections({ ...selection, workspaceIds: await countedFor(reader) })
           : [],
       ]);
       return facetsView(facets, rejections);

@@ -1,6 +1,6 @@
 export type { ExportedContent } from './export/exported-call.ts';
 export { exportHandlers } from './export/handlers.ts';
-export { SettlementDurations, traceHandlers, traceViews } from './handlers.ts';
+export { rejectionsVisible, SettlementDurations, traceHandlers, traceViews } from './handlers.ts';
 export { matchingCalls } from './matching-calls.ts';
 export { providerHealthHandlers } from './provider-health.ts';
 export { Rejections, reasonOf, rejectionEvent } from './rejections.ts';

@@ -11,6 +11,8 @@ import type { Rejection, TracesStore } from './store.ts';
 const windowMs = 60_000;
 const recordedOfKindMax = 10;
 const recordedOfWorkspaceMax = 20;
+/** So many times in each window, what was only counted is recorded early, as someone reads counts. */
+const earlyMax = 20;
 /** Beyond this number of kinds per workspace, callers are counted together. */
 const kindsMax = 8;
 /** Rejected calls that the server has yet to report as failed requests. */
@@ -31,6 +33,8 @@ interface Kind {
 /** The current window of one workspace. */
 interface Window {
   recorded: number;
+  /** How often it was recorded what had only been counted. */
+  early: number;
   kinds: Map<string, Kind>;
 }
 
@@ -54,6 +58,8 @@ export class Rejections implements CallObserver {
   readonly #deps: RejectionsDeps;
   readonly #windows = new Map<string | null, Window>();
   readonly #reported = new RecentMap<string, true>(reportedMax);
+  /** Resolves when all that is recorded is stored. */
+  #stored: Promise<unknown> = Promise.resolve();
 
   constructor(deps: RejectionsDeps) {
     this.#deps = deps;
@@ -102,38 +108,64 @@ export class Rejections implements CallObserver {
   async flush(): Promise<void> {
     const windows = [...this.#windows.values()];
     this.#windows.clear();
-    const records = windows
-      .flatMap(({ kinds }) => [...kinds.values()])
-      .flatMap(({ last, counted }) => (last ? [this.#record({ ...last, more: counted - 1 })] : []));
-    await Promise.all(records);
+    for (const window of windows) this.#recordCounted(window);
+    await this.#stored;
+  }
+
+  /** Records what was only counted of some workspaces, so that counts read from the store have it; null is unknown callers. */
+  async recordCounted(workspaceIds: readonly (string | null)[]): Promise<void> {
+    for (const workspaceId of workspaceIds) {
+      const window = this.#windows.get(workspaceId);
+      if (window && window.early < earlyMax && this.#recordCounted(window)) window.early += 1;
+    }
+    await this.#stored;
+  }
+
+  /** Returns whether there was something. */
+  #recordCounted({ kinds }: Window): boolean {
+    let isAny = false;
+    for (const kind of kinds.values()) {
+      const { last, counted } = kind;
+      if (!last) continue;
+      isAny = true;
+      kind.last = undefined;
+      kind.counted = 0;
+      this.#record({ ...last, more: counted - 1 });
+    }
+    return isAny;
   }
 
   #take(received: Rejection): void {
     const rejection = masked(received);
     const { workspaceId, endpoint, errorCode } = rejection;
     this.#deps.onRejected(endpoint, errorCode);
-    const window = this.#windows.get(workspaceId) ?? { recorded: 0, kinds: new Map<string, Kind>() };
+    const window = this.#windows.get(workspaceId) ?? {
+      recorded: 0,
+      early: 0,
+      kinds: new Map<string, Kind>(),
+    };
     this.#windows.set(workspaceId, window);
     const kind = kindIn(window, rejection);
     if (kind.recorded < recordedOfKindMax && window.recorded < recordedOfWorkspaceMax) {
       kind.recorded += 1;
       window.recorded += 1;
-      void this.#record(rejection);
+      this.#record(rejection);
     } else {
       kind.counted += 1;
       kind.last = rejection;
     }
   }
 
-  /** Never rejects: without storage, such as on a full disk, current readers get the event all the same. */
-  async #record(rejection: Rejection): Promise<void> {
+  /** Without storage, such as on a full disk, current readers get the event all the same. */
+  #record(rejection: Rejection): void {
     const { store, feed, onRecorded } = this.#deps;
     onRecorded(rejection);
     const event = rejectionEvent(rejection);
-    await store.recordRejection(rejection, event, storedMax).then(
+    const recorded = store.recordRejection(rejection, event, storedMax).then(
       () => feed.announce(event),
       () => feed.publish(event),
     );
+    this.#stored = Promise.all([this.#stored, recorded]);
   }
 }
 

@@ -62,6 +62,6 @@ export function featureWrites(database: Connection, totals: BatchTotals, daemon:
     ...peersWrites(orm),
     ...challengesWrites(database, orm, totals),
     ...eventsWrites(database, orm, totals),
-    ...tracesWrites(orm, totals),
+    ...tracesWrites(database, orm, totals),
   };
 }

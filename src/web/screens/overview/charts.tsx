@@ -7,6 +7,7 @@ import type {
 import { getUsageLatency, getUsageSeries } from '../../../shared/endpoints.ts';
 import { duration } from '../../../view/durations.ts';
 import { briefCount, sum } from '../../../view/numbers.ts';
+import { callsPerBucket, errorsPerBucket } from '../../../view/usage.ts';
 import { callsHref } from '../../data/calls-link.ts';
 import type { Period } from '../../data/period.ts';
 import { type Query, useQuery } from '../../data/query.ts';
@@ -19,7 +20,7 @@ import { Panel } from '../../parts/panel.tsx';
 type Series = Result<typeof usageSeries>;
 
 function hasCalls(data: Series | undefined): boolean {
-  return data?.series.some(({ requests }) => requests.some((count) => count > 0)) ?? false;
+  return data?.series.some((series) => sum(callsPerBucket(series)) > 0) ?? false;
 }
 
 /** Whether there were calls, and none had a cost, as with local models. */
@@ -125,15 +126,19 @@ function latencyChart(
 }
 
 const failures = {
-  error: { choice: 'Error', title: 'Failed calls by error', none: 'No call failed.' },
+  error: {
+    choice: 'Error',
+    title: 'Failed and rejected calls by error',
+    none: 'No call failed or was rejected.',
+  },
   status: {
     choice: 'Status',
-    title: 'Failed and canceled calls',
-    none: 'No call failed or was canceled.',
+    title: 'Failed, rejected and canceled calls',
+    none: 'No call failed, was rejected or canceled.',
   },
 } as const;
 
-/** Failed calls over time by error code, or with those that were canceled by status. */
+/** Failed and rejected calls over time by error code, or with those that were canceled by status. */
 export function ErrorsPanel({ period, timeZone }: PeriodProps) {
   const { since, until, bucket } = period;
   const by = route.value.query.get('failures') === 'status' ? 'status' : 'error';
@@ -142,9 +147,7 @@ export function ErrorsPanel({ period, timeZone }: PeriodProps) {
   });
   const { data } = query;
   const chart = useMemo(
-    () =>
-      data &&
-      (by === 'error' ? stackedSeries(data, { measure: 'errors', timeZone }) : statusChart(data, timeZone)),
+    () => data && (by === 'error' ? errorChart(data, timeZone) : statusChart(data, timeZone)),
     [data, by, timeZone],
   );
   const pick = (index: number, at: number) => {
@@ -153,7 +156,13 @@ export function ErrorsPanel({ period, timeZone }: PeriodProps) {
     const { group, is_other } = data?.series[at] ?? {};
     if (by === 'status') navigate(callsHref({ status: chart?.series[at]?.label, ...range }));
     else
-      navigate(callsHref(is_other || !group ? { status: 'failed', ...range } : { error: group, ...range }));
+      navigate(
+        callsHref(
+          is_other || !group
+            ? { status: ['failed', 'interrupted', 'rejected'], ...range }
+            : { error: group, ...range },
+        ),
+      );
   };
   const { title, none } = failures[by];
   return (
@@ -182,15 +191,32 @@ export function ErrorsPanel({ period, timeZone }: PeriodProps) {
 /** The chart has eight colours. */
 const errorsShown = 7;
 
-const errorTones: Readonly<Record<string, Tone>> = { failed: 'bad', interrupted: 2, canceled: 'other' };
+/** How often each error code came, whether calls failed with it or were rejected. */
+function errorChart(data: Series, timeZone: string): ChartData {
+  const chart = stackedSeries(data, { measure: 'errors', timeZone });
+  return {
+    ...chart,
+    series: chart.series.map((series, at) => ({
+      ...series,
+      values: errorsPerBucket(data.series[at] ?? { errors: [], rejected: [] }),
+    })),
+  };
+}
+
+const errorTones: Readonly<Record<string, Tone>> = {
+  failed: 'bad',
+  interrupted: 2,
+  rejected: 'rejected',
+  canceled: 'other',
+};
 
 function statusChart(data: Series, timeZone: string): ChartData {
   const series = data.series
-    .filter(({ group, requests }) => group !== null && group in errorTones && sum(requests) > 0)
-    .map(({ group, requests }) => ({
-      label: group ?? '',
-      tone: errorTones[group ?? ''] ?? ('other' as const),
-      values: requests,
+    .filter((one) => one.group !== null && one.group in errorTones && sum(callsPerBucket(one)) > 0)
+    .map((one) => ({
+      label: one.group ?? '',
+      tone: errorTones[one.group ?? ''] ?? ('other' as const),
+      values: callsPerBucket(one),
     }));
   return {
     kind: 'bars',

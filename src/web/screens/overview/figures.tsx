@@ -2,7 +2,9 @@ import type { Result } from '../../../shared/contract/endpoint.ts';
 import type { getUsageSeries } from '../../../shared/contract/usage.ts';
 import { getUsageLatency } from '../../../shared/endpoints.ts';
 import { briefDollars } from '../../../view/money.ts';
-import { briefRate, change, count, percent, sum } from '../../../view/numbers.ts';
+import { briefRate, change, count, percent } from '../../../view/numbers.ts';
+import { allCalls, callsPerBucket, errorShare, figuresOf, rejectedShare } from '../../../view/usage.ts';
+import { callsHref } from '../../data/calls-link.ts';
 import type { Period } from '../../data/period.ts';
 import { type Query, useQuery } from '../../data/query.ts';
 import { ProblemBox } from '../../parts/problem.tsx';
@@ -15,7 +17,7 @@ interface FiguresProps {
   timeZone: string;
 }
 
-/** Calls, errors, cost and speed, each against the period before. */
+/** Calls, errors, rejected calls, cost and speed, each against the period before. */
 export function Figures({ both, period, timeZone }: FiguresProps) {
   const { since, until, before } = period;
   const speed = useQuery(getUsageLatency, { query: { since, until, tz: timeZone } });
@@ -24,13 +26,11 @@ export function Figures({ both, period, timeZone }: FiguresProps) {
   if (error !== undefined && !data) return <ProblemBox error={error} retry={reload} />;
   const starts = data?.buckets.map(({ start }) => start) ?? [];
   const cut = starts.findIndex((start) => Date.parse(start) >= Date.parse(since));
-  const parts = (values: readonly number[]) => [values.slice(0, cut), values.slice(cut)] as const;
   const [series] = data?.series ?? [];
-  const [callsBefore, calls] = parts(series?.requests ?? []);
-  const [errorsBefore, errors] = parts(series?.errors ?? []);
-  const [costBefore, cost] = parts(series?.cost_usd.map(Number) ?? []);
-  const share = (failed: readonly number[], all: readonly number[]) =>
-    sum(all) === 0 ? 0 : sum(failed) / sum(all);
+  const [figuresBefore, figures] = [figuresOf(series, 0, cut), figuresOf(series, cut)];
+  const [callsBefore, calls] = [allCalls(figuresBefore), allCalls(figures)];
+  const line = (values: readonly number[] | undefined) => (values ?? []).slice(cut);
+  const shareBefore = (share: number) => (callsBefore === 0 ? undefined : `before ${percent(share)}`);
   const tokens = speed.data?.series[0]?.tokens_per_second[0]?.p50;
   const tokensBefore = speedBefore.data?.series[0]?.tokens_per_second[0]?.p50;
   const shown = data ? (text: string) => text : () => '…';
@@ -38,23 +38,33 @@ export function Figures({ both, period, timeZone }: FiguresProps) {
     <section class="figures" aria-label={`The ${period.title}`}>
       <Figure
         title="Calls"
-        value={shown(count(sum(calls)))}
-        change={change(sum(calls), sum(callsBefore))}
-        line={calls}
+        value={shown(count(calls))}
+        change={change(calls, callsBefore)}
+        line={line(series && callsPerBucket(series))}
       />
       <Figure
         title="Errors"
-        value={shown(percent(share(errors, calls)))}
-        note={data && `${count(sum(errors))} failed`}
-        change={sum(callsBefore) === 0 ? undefined : `before ${percent(share(errorsBefore, callsBefore))}`}
-        line={errors}
+        value={shown(percent(errorShare(figures)))}
+        note={data && `${count(figures.errors)} failed`}
+        href={callsHref({ status: ['failed', 'interrupted'], since, until })}
+        change={shareBefore(errorShare(figuresBefore))}
+        line={line(series?.errors)}
         tone="bad"
       />
       <Figure
+        title="Rejected"
+        value={shown(count(figures.rejected))}
+        note={data && `${percent(rejectedShare(figures))} of all calls`}
+        href={callsHref({ status: 'rejected', since, until })}
+        change={shareBefore(rejectedShare(figuresBefore))}
+        line={line(series?.rejected)}
+        tone="rejected"
+      />
+      <Figure
         title="Cost"
-        value={shown(briefDollars(sum(cost)))}
-        change={change(sum(cost), sum(costBefore))}
-        line={cost}
+        value={shown(briefDollars(figures.costUsd))}
+        change={change(Number(figures.costUsd), Number(figuresBefore.costUsd))}
+        line={line(series?.cost_usd.map(Number))}
       />
       <Figure
         title="Tokens/s"
@@ -75,19 +85,21 @@ interface FigureProps {
   value: string;
   note?: string | undefined;
   change: string | undefined;
+  /** Of the calls that the note counts. */
+  href?: string;
   line?: readonly number[];
-  tone?: 'bad';
+  tone?: 'bad' | 'rejected';
 }
 
-function Figure({ title, value, note, change: changed, line, tone }: FigureProps) {
+function Figure({ title, value, note, href, change: changed, line, tone }: FigureProps) {
   return (
-    <div class={tone === 'bad' ? 'figure is-bad' : 'figure'}>
+    <div class={tone ? `figure is-${tone}` : 'figure'}>
       <h2>{title}</h2>
       <p class="value">{value}</p>
       <p class="quiet">
         {changed && <span title="Against the period before">{changed}</span>}
         {changed && note && ' · '}
-        {note}
+        {note && href ? <a href={href}>{note}</a> : note}
         {!changed && !note && 'nothing before'}
       </p>
       {line && <Sparkline values={line} />}

@@ -1,8 +1,9 @@
 import type { Result } from '../../../shared/contract/endpoint.ts';
 import type { getUsageSeries as usageSeries } from '../../../shared/contract/usage.ts';
 import { getUsageSeries, listUsage } from '../../../shared/endpoints.ts';
-import { briefDollars, sumOfUsd } from '../../../view/money.ts';
-import { count, sum } from '../../../view/numbers.ts';
+import { briefDollars } from '../../../view/money.ts';
+import { count } from '../../../view/numbers.ts';
+import { allCalls, figuresOf } from '../../../view/usage.ts';
 import { callsHref } from '../../data/calls-link.ts';
 import { useKeyName } from '../../data/key-names.ts';
 import type { Period } from '../../data/period.ts';
@@ -30,10 +31,10 @@ export function TopPanels({ models, period, timeZone }: TopProps) {
   const keyName = useKeyName();
   const empty = `No calls in the ${period.title}.`;
   const clientRows = (clients.data?.data ?? [])
-    .map(({ group, requests, cost }) =>
+    .map(({ group, cost, ...counts }) =>
       rowOf(group ?? 'unknown', {
         usd: cost.total_usd,
-        calls: requests,
+        calls: allCalls(counts),
         href: callsHref({ client: group ?? undefined, since, until }),
       }),
     )
@@ -74,10 +75,12 @@ function rowsOf(
   data: Series | undefined,
   named: (group: string | null) => [name: string, href: string],
 ): RankedRow[] {
-  const groups = data?.series.filter(({ is_other, requests }) => !is_other && sum(requests) > 0) ?? [];
-  return groups.map(({ group, requests, cost_usd }) => {
-    const [name, href] = named(group);
-    return rowOf(name, { usd: sumOfUsd(cost_usd), calls: sum(requests), href });
+  const groups = data?.series.filter(({ is_other }) => !is_other) ?? [];
+  return groups.flatMap((series) => {
+    const [name, href] = named(series.group);
+    const figures = figuresOf(series);
+    const calls = allCalls(figures);
+    return calls > 0 ? [rowOf(name, { usd: figures.costUsd, calls, href })] : [];
   });
 }
 

@@ -1,4 +1,5 @@
 import { useMemo } from 'preact/hooks';
+import { allCalls, figuresOf } from '../../../view/usage.ts';
 import { Chart } from '../../parts/chart.tsx';
 import { measureTitles, stackedSeries } from '../../parts/chart-data.ts';
 import { Panel } from '../../parts/panel.tsx';
@@ -25,7 +26,7 @@ export function UsageChart({
       }),
     [data, measure, timeZone, by, nameOf],
   );
-  const hasCalls = data?.series.some(({ requests }) => requests.some((count) => count > 0)) ?? false;
+  const hasCalls = data?.series.some((series) => allCalls(figuresOf(series)) > 0) ?? false;
   const title = isLabel(by)
     ? `${measureTitles[measure]} per ${period.bucket}`
     : `${measureTitles[measure]} by ${groupTitles[by].toLowerCase()} per ${period.bucket}`;

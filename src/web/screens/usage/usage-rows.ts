@@ -1,8 +1,9 @@
 import type { Result } from '../../../shared/contract/endpoint.ts';
-import type { getUsageSeries, UsageGroup } from '../../../shared/contract/usage.ts';
+import type { getUsageSeries, UsageGroup, UsageSums } from '../../../shared/contract/usage.ts';
 import { csvRow } from '../../../shared/text/csv.ts';
 import { sumOfUsd } from '../../../view/money.ts';
 import { sum } from '../../../view/numbers.ts';
+import { allCalls, figuresOf } from '../../../view/usage.ts';
 
 type Series = Result<typeof getUsageSeries>;
 
@@ -14,7 +15,9 @@ export interface UsageRow {
   isOther: boolean;
   /** Set if the line is of one bucket. */
   bucket: { start: string; end: string } | undefined;
+  /** All calls, those that were rejected included. */
   calls: number;
+  rejected: number;
   /** Undefined where they are not known by these groups. */
   errors: number | undefined;
   input: number;
@@ -25,63 +28,65 @@ export interface UsageRow {
 
 /** A row per series with its sums, in the order of the chart. */
 export function rowsOfSeries({ series }: Series): UsageRow[] {
-  return series
-    .map((one) => ({
-      groups: [one.group],
-      isOther: one.is_other,
-      bucket: undefined,
-      calls: sum(one.requests),
-      errors: sum(one.errors),
-      input: sum(one.input_tokens),
-      cached: sum(one.cached_input_tokens),
-      output: sum(one.output_tokens),
-      usd: sumOfUsd(one.cost_usd),
-    }))
-    .filter(({ calls }) => calls > 0);
+  return series.map((one) => rowOf(one, figuresOf(one), undefined)).filter(({ calls }) => calls > 0);
 }
 
 /** A row per bucket and series that has calls, the newest first. */
 export function rowsOverTime({ buckets, series }: Series): UsageRow[] {
   return buckets
-    .flatMap((bucket, at) =>
-      series.map((one) => ({
-        groups: [one.group],
-        isOther: one.is_other,
-        bucket,
-        calls: one.requests[at] ?? 0,
-        errors: one.errors[at] ?? 0,
-        input: one.input_tokens[at] ?? 0,
-        cached: one.cached_input_tokens[at] ?? 0,
-        output: one.output_tokens[at] ?? 0,
-        usd: one.cost_usd[at] ?? '0',
-      })),
-    )
+    .flatMap((bucket, at) => series.map((one) => rowOf(one, figuresOf(one, at, at + 1), bucket)))
     .filter(({ calls }) => calls > 0)
-    .sort((a, b) => Date.parse(b.bucket.start) - Date.parse(a.bucket.start));
+    .sort((a, b) => Date.parse(b.bucket?.start ?? '') - Date.parse(a.bucket?.start ?? ''));
+}
+
+function rowOf(
+  { group, is_other: isOther }: Series['series'][number],
+  figures: ReturnType<typeof figuresOf>,
+  bucket: UsageRow['bucket'],
+): UsageRow {
+  const { rejected, errors, input, cachedInput: cached, output, costUsd: usd } = figures;
+  return {
+    groups: [group],
+    isOther,
+    bucket,
+    calls: allCalls(figures),
+    rejected,
+    errors,
+    input,
+    cached,
+    output,
+    usd,
+  };
 }
 
 /** A row per group, or pair of groups, the dearest first. */
 export function rowsOfGroups(groups: readonly UsageGroup[]): UsageRow[] {
   return groups
-    .map(({ groups: names, requests, tokens, cost }) => ({
-      groups: names,
-      isOther: false,
-      bucket: undefined,
-      calls: requests,
-      errors: undefined,
-      input: tokens.input,
-      cached: tokens.cached_input,
-      output: tokens.output,
-      usd: cost.total_usd,
-    }))
+    .map((one) => ({ groups: one.groups, isOther: false, bucket: undefined, ...sumsOf(one) }))
     .sort((a, b) => Number(b.usd) - Number(a.usd) || b.calls - a.calls);
 }
 
+type RowSums = Omit<UsageRow, 'groups' | 'isOther' | 'bucket'>;
+
+/** Sums of the API as those of a row; errors are not among them. */
+export function sumsOf({ tokens, cost, ...counts }: UsageSums): RowSums {
+  return {
+    calls: allCalls(counts),
+    rejected: counts.rejected,
+    errors: undefined,
+    input: tokens.input,
+    cached: tokens.cached_input,
+    output: tokens.output,
+    usd: cost.total_usd,
+  };
+}
+
 /** What the rows add up to. */
-export function totalOf(rows: readonly UsageRow[]): Omit<UsageRow, 'groups' | 'isOther' | 'bucket'> {
+export function totalOf(rows: readonly UsageRow[]): RowSums {
   const all = (of: (row: UsageRow) => number) => sum(rows.map(of));
   return {
     calls: all(({ calls }) => calls),
+    rejected: all(({ rejected }) => rejected),
     errors: rows.some(({ errors }) => errors === undefined) ? undefined : all(({ errors = 0 }) => errors),
     input: all(({ input }) => input),
     cached: all(({ cached }) => cached),
@@ -103,6 +108,7 @@ export function csvOfRows(
     ...groups,
     'calls',
     ...(hasErrors ? ['errors'] : []),
+    'rejected',
     'input_tokens',
     'cached_input_tokens',
     'output_tokens',
@@ -114,6 +120,7 @@ export function csvOfRows(
       ...groups.map((_, at) => nameOf(row, at)),
       row.calls,
       ...(hasErrors ? [row.errors] : []),
+      row.rejected,
       row.input,
       row.cached,
       row.output,

@@ -13,7 +13,15 @@ import { Panel } from '../../parts/panel.tsx';
 import { number, TableHead } from '../../parts/table-head.tsx';
 import { drillInto, groupTitles, isLabel, type SeriesGroup, type UsageGroupName } from './usage-choices.ts';
 import type { Series, SeriesQuery, UsageProps } from './usage-props.ts';
-import { csvOfRows, rowsOfGroups, rowsOfSeries, rowsOverTime, totalOf, type UsageRow } from './usage-rows.ts';
+import {
+  csvOfRows,
+  rowsOfGroups,
+  rowsOfSeries,
+  rowsOverTime,
+  sumsOf,
+  totalOf,
+  type UsageRow,
+} from './usage-rows.ts';
 
 interface TableProps extends UsageProps {
   series: SeriesQuery;
@@ -71,7 +79,10 @@ export function UsageTable(props: TableProps) {
         <Rows {...props} rows={rows} names={names} textOf={textOf} />
       )}
       {by === 'tag' && rows.length > 0 && (
-        <p class="quiet">A call with several tags is in the row of each of them.</p>
+        <p class="quiet">
+          A call with several tags is in the row of each of them; the total has each call once, also those
+          without a tag.
+        </p>
       )}
     </Panel>
   );
@@ -87,8 +98,9 @@ interface RowsProps extends TableProps {
   textOf: (row: UsageRow, at: number) => string;
 }
 
-function Rows({ choices, period, timeZone, rows, names, textOf }: RowsProps) {
-  const total = totalOf(rows);
+function Rows({ choices, period, timeZone, rows, names, textOf, groups }: RowsProps) {
+  // The rows of tags do not add up to it.
+  const total = names.includes('tag') && groups?.data ? sumsOf(groups.data.total) : totalOf(rows);
   const hasBuckets = rows.some(({ bucket }) => bucket !== undefined);
   const hasErrors = total.errors !== undefined;
   const most = Math.max(...rows.map(({ usd }) => Number(usd)));
@@ -102,6 +114,7 @@ function Rows({ choices, period, timeZone, rows, names, textOf }: RowsProps) {
             ...names.map((name) => groupTitles[name]),
             number('Calls'),
             ...(hasErrors ? [number('Errors')] : []),
+            number('Rejected'),
             number('Input'),
             number('Cached'),
             number('Output'),
@@ -121,6 +134,7 @@ function Rows({ choices, period, timeZone, rows, names, textOf }: RowsProps) {
               {hasErrors && (
                 <td class={row.errors ? 'number bad' : 'number quiet'}>{count(row.errors ?? 0)}</td>
               )}
+              <td class={row.rejected ? 'number rejected' : 'number quiet'}>{count(row.rejected)}</td>
               <td class="number">{count(row.input)}</td>
               <td class="number quiet">{count(row.cached)}</td>
               <td class="number">{count(row.output)}</td>
@@ -140,6 +154,7 @@ function Rows({ choices, period, timeZone, rows, names, textOf }: RowsProps) {
             </th>
             <td class="number">{count(total.calls)}</td>
             {hasErrors && <td class="number">{count(total.errors ?? 0)}</td>}
+            <td class="number">{count(total.rejected)}</td>
             <td class="number">{count(total.input)}</td>
             <td class="number">{count(total.cached)}</td>
             <td class="number">{count(total.output)}</td>

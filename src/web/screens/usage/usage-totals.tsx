@@ -37,6 +37,12 @@ export function UsageTotals({
       by: changeOf(now?.errors, before?.errors),
     },
     {
+      title: 'Rejected',
+      value: now && count(now.rejected),
+      was: before && count(before.rejected),
+      by: changeOf(now?.rejected, before?.rejected),
+    },
+    {
       title: 'Input tokens',
       value: now && briefCount(now.input),
       exact: now && count(now.input),

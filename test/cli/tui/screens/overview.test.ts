@@ -22,6 +22,7 @@ function daemonWith({ usd, model = 'openai/gpt-5' }: Hours): Answers {
     group,
     is_other: false,
     requests: each(10),
+    rejected: each(5),
     errors: each(1),
     input_tokens: each(1000),
     cached_input_tokens: each(0),

@@ -103,7 +103,7 @@ describe('a failed whole answer', () => {
     ['a bug', bug, undefined, 'server_error', 'failed'],
     ['an API error', unwritable, undefined, 'unavailable', 'failed'],
     ['a client that left', broken, 'client-left', 'unavailable', 'canceled'],
-    ['a revoked key', broken, 'revoked', 'unauthenticated', 'canceled'],
+    ['a revoked key', broken, 'revoked', 'unauthenticated', 'failed'],
     ['a stopping daemon', broken, 'draining', 'unavailable', 'failed'],
   ] as const)(
     'after %s is reported and settled accordingly',

@@ -41,7 +41,11 @@ let store: ReturnType<typeof memoryMeteringReads>;
 let handlers: ReturnType<typeof usageHandlers>;
 beforeEach(() => {
   store = memoryMeteringReads();
-  handlers = usageHandlers(createUsageReader({ store, now }), now);
+  handlers = usageHandlers({
+    usage: createUsageReader({ store, now }),
+    now,
+    rejectedFor: async () => ({ unknownCallers: false }),
+  });
 });
 
 function finish(part: Partial<UsageRecord> = {}): UsageRecord {
@@ -180,6 +184,7 @@ describe('a summary', () => {
     ]);
     expect(result.total).toEqual({
       requests: 3,
+      rejected: 0,
       unpriced_requests: 1,
       tokens: { input: 300, cached_input: 120, cache_write: 0, output: 60, reasoning: 15 },
       cost: { provider_usd: '0.002', margin_usd: '0.0001', total_usd: '0.0021' },

@@ -12,7 +12,7 @@ export const sumUsageTool = tool({
   name: 'sum_usage',
   title: 'Sum up usage',
   description:
-    'Sum up finished model calls: requests, tokens and cost in US dollars, in total and by day, model or key. Without `since` it covers the latest 30 days.',
+    'Sum up model calls: requests, rejected calls, tokens and cost in US dollars, in total and by day, model or key. Without `since` it covers the latest 30 days.',
   input: Type.Object(listUsage.query.properties, { additionalProperties: false }),
   endpoints: [listUsage],
   isReadOnly: true,

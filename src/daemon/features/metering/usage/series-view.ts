@@ -16,6 +16,7 @@ export function seriesView({ group, isOther, points }: Series): UsageSeries {
     group,
     is_other: isOther,
     requests: points.map(({ requests }) => requests),
+    rejected: points.map(({ rejected }) => rejected),
     errors: points.map(({ errors }) => errors),
     input_tokens: points.map(({ tokens }) => tokens.input),
     cached_input_tokens: points.map(({ tokens }) => tokens.cachedInput),

@@ -35,6 +35,7 @@ export interface SummaryQuery {
   until: number | undefined;
   groupBy: UsageFilter['groupBy'];
   timeZone?: string;
+  unknownCallers?: boolean;
 }
 
 /** Sums over calls completed at or after `since` and before `until`. */
@@ -153,14 +154,15 @@ export function unknownPage(): ApiError {
 function summaryFilter(caller: Identified, query: SummaryQuery, now: number): UsageFilter {
   // Includes calls that ended in this millisecond.
   const until = query.until ?? now + 1;
-  const { model, groupBy, timeZone = 'UTC' } = query;
+  const { model, groupBy, timeZone = 'UTC', unknownCallers = false } = query;
   const since = query.since ?? daysBefore(until, summaryDays, timeZone);
   if (since >= until) {
     throw new ApiError('invalid_request', { param: 'since', message: '`since` must be before `until`.' });
   }
   const keyId = visibleKey(caller, query.keyId);
   checkGroups({ keyId, model, groupBy, timeZone });
-  return { workspaceId: caller.workspaceId, keyId, model, since, until, groupBy, timeZone };
+  const { workspaceId } = caller;
+  return { workspaceId, keyId, model, since, until, groupBy, timeZone, unknownCallers };
 }
 
 /** A key sees only its own usage. */

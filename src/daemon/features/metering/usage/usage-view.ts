@@ -64,6 +64,7 @@ export function costView(cost: Cost): CostView {
 
 export function usageSums({
   requests,
+  rejected,
   unpriced,
   tokens,
   cost,
@@ -71,6 +72,7 @@ export function usageSums({
 }: Omit<UsageGroup, 'groups'>): UsageSums {
   return {
     requests,
+    rejected,
     unpriced_requests: unpriced,
     tokens: tokenCounts(tokens),
     cost: costView(cost),

@@ -4,13 +4,21 @@ import { severalDaemons } from './0057-several-daemons.ts';
 import { freeHolds } from './0058-free-holds.ts';
 import { changes } from './0059-changes.ts';
 import { makers } from './0060-makers.ts';
+import { rejectionTotals } from './0061-rejection-totals.ts';
 import { newestServerSchema } from './newest-schema.ts';
 
 /**
  * All migrations, oldest first. Never edit a released one: add a new file instead, with the version of the SQLite migration
  * that makes the same change.
  */
-export const migrations: readonly Migration[] = [daemonTerms, severalDaemons, freeHolds, changes, makers];
+export const migrations: readonly Migration[] = [
+  daemonTerms,
+  severalDaemons,
+  freeHolds,
+  changes,
+  makers,
+  rejectionTotals,
+];
 
 /** What a database on a server contains, and how an older one gets there. */
 export const serverSchema: ServerSchema = { created: newestServerSchema, migrations };

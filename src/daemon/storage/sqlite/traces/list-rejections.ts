@@ -6,6 +6,11 @@ import type {
 } from '../../../features/traces/store.ts';
 import type { Connection } from '../engine/connection.ts';
 import type { NameTexts } from '../engine/names.ts';
+import {
+  rejectedCalls as rejectedBySlot,
+  rejectedTable,
+  slotBounds,
+} from '../metering/usage/rejected-calls.ts';
 import { globOf, keyIdsOf } from './call-conditions.ts';
 import { pageEnd } from './page-end.ts';
 
@@ -37,35 +42,36 @@ export function listRejections(database: Connection, names: NameTexts, filter: R
   })();
 }
 
+/** Fields that are known of calls whose records were removed. */
+const countedFields = new Set<TermField>(['status', 'errorCode', 'model', 'provider', 'keyId', 'client']);
+
 /** Counts rejected calls that are alike, with those that have no record of their own. */
 export function countRejections(
   database: Connection,
   filter: Omit<RejectionsFilter, 'after' | 'limit'>,
 ): RejectionCount[] {
   const { sql, values } = selected(database, filter);
+  const isRecorded =
+    filter.minTotalMs !== undefined ||
+    filter.requestIds !== undefined ||
+    filter.terms.some(({ field }) => !countedFields.has(field));
   return database
     .prepare<[object], RejectionCount>(
-      `SELECT error_code AS errorCode, model, key_id AS keyId, client, sum(1 + more) AS calls FROM rejections
-       WHERE workspace_id IN (SELECT value FROM json_each(@workspaceIds)) AND ${sql} GROUP BY 1, 2, 3, 4`,
+      `SELECT error_code AS errorCode, model, key_id AS keyId, client, sum(calls) AS calls
+       FROM ${rejectedTable(sql, { isRecorded })} GROUP BY 1, 2, 3, 4`,
     )
     .all(values);
 }
 
 /** How many calls were rejected in each bucket of time. */
-export function rejectedCalls(
-  database: Connection,
-  { workspaceId, keyId, model, buckets }: RejectedCallsFilter,
-): number[] {
-  const count = database
-    .prepare<[object], number>(
-      `SELECT coalesce(sum(1 + more), 0) FROM rejections
-       WHERE workspace_id = @workspaceId AND completed_at >= @start AND completed_at < @end
-         AND (key_id = @keyId OR @keyId IS NULL) AND (model = @model OR @model IS NULL)`,
-    )
-    .pluck();
-  const values = { workspaceId, keyId: keyId ?? null, model: model ?? null };
+export function rejectedCalls(database: Connection, { buckets, ...filter }: RejectedCallsFilter): number[] {
   return database.transaction(() =>
-    buckets.map(({ start, end }) => count.get({ ...values, start, end }) ?? 0),
+    buckets.map(({ start, end }) =>
+      rejectedBySlot(database, { ...filter, since: start, until: end }, []).reduce(
+        (sum, { calls }) => sum + calls,
+        0,
+      ),
+    ),
   )();
 }
 
@@ -89,11 +95,8 @@ function selected(
   { since, until, terms, minTotalMs, requestIds, ...filter }: Omit<RejectionsFilter, 'after' | 'limit'>,
 ) {
   const workspaceIds = filter.workspaceIds.map((id) => id ?? '');
-  const values: Values = {
-    workspaceIds: JSON.stringify(workspaceIds),
-    since: since ?? 0,
-    until: until ?? Number.MAX_SAFE_INTEGER,
-  };
+  const range = { since: since ?? 0, until: until ?? Number.MAX_SAFE_INTEGER };
+  const values: Values = { workspaceIds: JSON.stringify(workspaceIds), ...range, ...slotBounds(range) };
   const conditions = ['completed_at >= @since AND completed_at < @until'];
   if (minTotalMs !== undefined) {
     values.minTotalMs = minTotalMs;

@@ -1,4 +1,4 @@
-import { integer, sqliteTable, text } from '../engine/orm.ts';
+import { integer, primaryKey, sqliteTable, text } from '../engine/orm.ts';
 
 /** The workspace is empty for an unknown caller. */
 export const rejections = sqliteTable('rejections', {
@@ -24,3 +24,22 @@ export const rejections = sqliteTable('rejections', {
   tags: text(),
   replayOf: text(),
 });
+
+/** Those that were removed, by quarter of an hour; an empty text stands for none. */
+export const rejectionTotals = sqliteTable(
+  'rejection_totals',
+  {
+    workspaceId: text().notNull(),
+    slot: integer().notNull(),
+    errorCode: text().notNull(),
+    keyId: text().notNull(),
+    model: text().notNull(),
+    client: text().notNull(),
+    calls: integer().notNull(),
+  },
+  (table) => [
+    primaryKey({
+      columns: [table.workspaceId, table.slot, table.errorCode, table.keyId, table.model, table.client],
+    }),
+  ],
+);

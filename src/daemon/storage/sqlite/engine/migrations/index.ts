@@ -20,6 +20,7 @@ import { severalDaemons } from './0057-several-daemons.ts';
 import { freeHolds } from './0058-free-holds.ts';
 import { changes } from './0059-changes.ts';
 import { makers } from './0060-makers.ts';
+import { rejectionTotals } from './0061-rejection-totals.ts';
 
 /** All migrations, oldest first. Never edit a released one: add a new file instead. */
 export const migrations: readonly Migration[] = [
@@ -44,4 +45,5 @@ export const migrations: readonly Migration[] = [
   freeHolds,
   changes,
   makers,
+  rejectionTotals,
 ];

@@ -4,7 +4,7 @@ import type { NewSchema } from '../migrate.ts';
 
 /** What the migrations make of an empty database. */
 export const newestSchema: NewSchema = {
-  version: 60,
+  version: 61,
   statements: [
     `CREATE TABLE account_checkpoints (
       id TEXT PRIMARY KEY,
@@ -937,6 +937,16 @@ export const newestSchema: NewSchema = {
     ) STRICT`,
     `CREATE INDEX login_codes_by_maker ON login_codes (maker_id)`,
     `CREATE INDEX tokens_by_maker ON tokens (maker_id)`,
+    `CREATE TABLE rejection_totals (
+      workspace_id TEXT NOT NULL,
+      slot INTEGER NOT NULL,
+      error_code TEXT NOT NULL,
+      key_id TEXT NOT NULL,
+      model TEXT NOT NULL,
+      client TEXT NOT NULL,
+      calls INTEGER NOT NULL CHECK (calls > 0),
+      PRIMARY KEY (workspace_id, slot, error_code, key_id, model, client)
+    ) STRICT, WITHOUT ROWID`,
     `INSERT INTO "ledger_chain" ("number", "entries", "total", "hash") VALUES (0, '[]', 0, X'0000000000000000000000000000000000000000000000000000000000000000')`,
     `INSERT INTO "meta" ("name", "value") VALUES ('checkpoint_link', 0)`,
     `INSERT INTO "meta" ("name", "value") VALUES ('first_event', 1)`,

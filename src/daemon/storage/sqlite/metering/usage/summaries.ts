@@ -10,6 +10,7 @@ import type {
 } from '../../../../features/metering/store.ts';
 import type { Connection } from '../../engine/connection.ts';
 import { fixedNames, type NameTexts } from '../../engine/names.ts';
+import { rejectedSeries } from './rejected-calls.ts';
 import { type SumFilter, type SumGroup, type SumRow, UsageSummer } from './sum-usage.ts';
 import { summedColumns } from './summed-columns.ts';
 import { dayMs } from './usage-totals.ts';
@@ -158,7 +159,7 @@ function numbersOf(
 
 function usageGroup(row: SumRow, groups: UsageGroup['groups']): UsageGroup {
   const { names: _names, ...sums } = row;
-  return { groups, ...amountsOf(sums) };
+  return { groups, rejected: 0, ...amountsOf(sums) };
 }
 
 function amountsOf({
@@ -174,7 +175,10 @@ function amountsOf({
 }
 
 /** Ascending, null last. */
-function byGroups({ groups: one }: UsageGroup, { groups: other }: UsageGroup): number {
+export function byGroups(
+  { groups: one }: Pick<UsageGroup, 'groups'>,
+  { groups: other }: Pick<UsageGroup, 'groups'>,
+): number {
   for (const [index, a] of one.entries()) {
     const b = other[index] ?? null;
     if (a === b) continue;
@@ -186,35 +190,80 @@ function byGroups({ groups: one }: UsageGroup, { groups: other }: UsageGroup): n
 /** The calls of each bucket, by group. */
 export function readSeries(database: Connection, names: NameTexts, filter: SeriesFilter): Series[] {
   return database.transaction(() => {
-    const numbers = numbersOf(names, filter);
-    if (!numbers) return [];
-    const { buckets, groupBy, top } = filter;
-    if (groupBy === 'key' && numbers.keys === null) return keySeries(database, names, { filter, numbers });
-    const isByError = groupBy === 'error';
-    const summer = new UsageSummer(database, numbers, seriesGroups(groupBy));
-    const series = new Map<number | null, SeriesPoint[]>();
-    for (const [index, rows] of summer.sumEach(buckets).entries()) {
-      for (const row of rows) {
-        const name = groupBy ? (row.names[0] ?? null) : null;
-        if (isByError && name === null) continue;
-        let points = series.get(name);
-        if (!points) {
-          points = buckets.map(() => noCalls());
-          series.set(name, points);
-        }
-        addTo(points[index], row);
-      }
+    const rejected = rejectedSeries(database, filter);
+    const numbers = filter.status === 'rejected' ? undefined : numbersOf(names, filter);
+    const { groupBy, top } = filter;
+    if (numbers && groupBy === 'key' && numbers.keys === null) {
+      const shown = keySeries(database, names, { filter, numbers });
+      return withRejectedKeys(shown, rejected, filter);
     }
-    if (isByError)
-      for (const points of series.values()) for (const point of points) point.errors = point.requests;
-    const sizeOf = isByError ? requestsOf : costOf;
-    const all = [...series]
-      .map(([name, points]) => ({ group: textOf(names, groupBy, name), isOther: false, points }))
-      .sort((a, b) => sizeOf(b) - sizeOf(a));
+    const all = numbers ? finishedSeries(database, names, { filter, numbers }) : [];
+    for (const [group, counts] of rejected) addRejected(seriesIn(all, group, counts.length), counts);
+    const sizeOf = groupBy === 'error' ? callsOf : costOf;
+    all.sort((a, b) => sizeOf(b) - sizeOf(a) || callsOf(b) - callsOf(a));
     const [shown, rest] = [all.slice(0, top), all.slice(top)];
     if (rest.length === 0) return shown;
-    return [...shown, otherSeries(buckets.length, rest)];
+    return [...shown, otherSeries(filter.buckets.length, rest)];
   })();
+}
+
+function finishedSeries(
+  database: Connection,
+  names: NameTexts,
+  { filter: { buckets, groupBy }, numbers }: { filter: SeriesFilter; numbers: SumFilter },
+): Series[] {
+  const isByError = groupBy === 'error';
+  const summer = new UsageSummer(database, numbers, seriesGroups(groupBy));
+  const series = new Map<number | null, SeriesPoint[]>();
+  for (const [index, rows] of summer.sumEach(buckets).entries()) {
+    for (const row of rows) {
+      const name = groupBy ? (row.names[0] ?? null) : null;
+      if (isByError && name === null) continue;
+      let points = series.get(name);
+      if (!points) {
+        points = buckets.map(() => noCalls());
+        series.set(name, points);
+      }
+      addTo(points[index], row);
+    }
+  }
+  if (isByError)
+    for (const points of series.values()) for (const point of points) point.errors = point.requests;
+  return [...series].map(([name, points]) => ({
+    group: textOf(names, groupBy, name),
+    isOther: false,
+    points,
+  }));
+}
+
+/** The series of a group, which is added if there is none. */
+function seriesIn(all: Series[], group: string | null, length: number): Series {
+  const known = all.find((series) => !series.isOther && series.group === group);
+  if (known) return known;
+  const points = Array.from({ length }, () => noCalls());
+  const series = { group, isOther: false, points };
+  all.push(series);
+  return series;
+}
+
+function addRejected({ points }: Series, counts: readonly number[]): void {
+  for (const [index, point] of points.entries()) point.rejected += counts[index] ?? 0;
+}
+
+/** Keys that were only rejected come after the dearest ones, or count as others. */
+function withRejectedKeys(
+  all: readonly Series[],
+  rejected: ReadonlyMap<string | null, number[]>,
+  { buckets, top }: SeriesFilter,
+): Series[] {
+  const shown = all.filter(({ isOther }) => !isOther);
+  const rest = all.find(({ isOther }) => isOther) ?? otherSeries(buckets.length, []);
+  const total = (counts: readonly number[]) => counts.reduce((sum, calls) => sum + calls, 0);
+  for (const [key, counts] of [...rejected].sort(([, a], [, b]) => total(b) - total(a))) {
+    const isShown = key !== null && (shown.length < top || shown.some(({ group }) => group === key));
+    addRejected(isShown ? seriesIn(shown, key, counts.length) : rest, counts);
+  }
+  return callsOf(rest) === 0 ? shown : [...shown, rest];
 }
 
 /** There can be too many keys for a series each: the dearest are found by their days, and the rest is what remains of all. */
@@ -262,7 +311,7 @@ const noTokens = { input: 0, cachedInput: 0, cacheWrite: 0, output: 0, reasoning
 
 function noCalls(): SeriesPoint {
   const cost = { provider: 0, margin: 0, total: 0 };
-  return { requests: 0, errors: 0, unpriced: 0, tokens: { ...noTokens }, cost, charged: 0 };
+  return { requests: 0, rejected: 0, errors: 0, unpriced: 0, tokens: { ...noTokens }, cost, charged: 0 };
 }
 
 const failing: readonly number[] = [fixedNames.failed, fixedNames.interrupted];
@@ -274,6 +323,7 @@ function addTo(point: SeriesPoint | undefined, added: SumRow | SeriesPoint, fact
   const { requests, unpriced, tokens, cost, charged } = isPoint ? added : amountsOf(added);
   const errors = isPoint ? added.errors : failing.includes(added.names.at(-1) ?? 0) ? requests : 0;
   point.requests += factor * requests;
+  if (isPoint) point.rejected += factor * added.rejected;
   point.errors += factor * errors;
   point.unpriced += factor * unpriced;
   point.charged += factor * charged;
@@ -288,8 +338,8 @@ function seriesGroups(groupBy: SeriesFilter['groupBy']): SumGroup[] {
   return groupBy === 'error' ? ['error'] : [groupBy, 'status'];
 }
 
-function requestsOf({ points }: Series): number {
-  return points.reduce((sum, { requests }) => sum + requests, 0);
+function callsOf({ points }: Series): number {
+  return points.reduce((sum, { requests, rejected }) => sum + requests + rejected, 0);
 }
 
 function costOf({ points }: Series): number {

@@ -9,8 +9,9 @@ import type {
 import type { Connection } from '../../engine/connection.ts';
 import type { NameTexts } from '../../engine/names.ts';
 import { unlistedStatus } from './index-kinds.ts';
+import { rejectedCalls, rejectedGroups } from './rejected-calls.ts';
 import { usedKeys } from './sum-usage.ts';
-import { usageGroups } from './summaries.ts';
+import { byGroups, usageGroups } from './summaries.ts';
 
 type Groups = (of: Parameters<typeof usageGroups>[2]) => UsageGroup[];
 
@@ -34,31 +35,48 @@ export function readUsagePage(
     const [first, second] = filter.groupBy;
     const isDivided = second !== undefined && divided.has(first ?? '') && divided.has(second);
     const parts = groupsOf(isDivided && first ? { ...filter, groupBy: [first] } : filter);
-    const total = sumOf(parts);
-    const part =
-      after && parts.findIndex(({ groups }) => isOf(groups, isDivided ? after.slice(0, 1) : after));
-    if (part === -1) return undefined;
-    if (!isDivided) {
-      const start = part === undefined ? 0 : part + 1;
-      return { groups: parts.slice(start, start + limit), hasMore: start + limit < parts.length, total };
-    }
+    const rejected = rejectedGroups(database, filter)
+      .map((group) => ({ ...noSums(), ...group }))
+      .sort(byGroups);
+    // A call with several tags is in several groups, and one without is in none.
+    const isTagged = filter.groupBy.includes('tag');
+    const total = sumOf(isTagged ? groupsOf({ ...filter, groupBy: ['status'] }) : parts);
+    total.rejected = (isTagged ? rejectedCalls(database, filter, []) : rejected).reduce(
+      (sum, each) => sum + ('calls' in each ? each.calls : each.rejected),
+      0,
+    );
+    const isAfter = ({ groups }: UsageGroup) =>
+      after === undefined || byGroups({ groups }, { groups: after }) > 0;
+    let isKnown = after === undefined || rejected.some(({ groups }) => isOf(groups, after));
     const found: UsageGroup[] = [];
-    const source = { groupsOf, keys: keysOf(database, names, filter) };
-    const atOnce = first === 'key' ? keysAtOnce : 1;
-    let skipped = after;
-    for (let at = part ?? 0; at < parts.length && found.length <= limit; at += atOnce) {
-      for (const groups of groupsWithin(source, filter, {
-        parts: parts.slice(at, at + atOnce),
-        after: skipped,
-      })) {
-        const last = skipped ? groups.findIndex(({ groups: of }) => isOf(of, skipped ?? [])) : -1;
-        if (skipped && last === -1) return undefined;
+    const waiting = rejected.filter(isAfter);
+    const take = (group: UsageGroup) => {
+      while (waiting[0] && byGroups(waiting[0], group) < 0) found.push(...waiting.splice(0, 1));
+      const [same] = waiting[0] && byGroups(waiting[0], group) === 0 ? waiting.splice(0, 1) : [];
+      found.push(same ? { ...group, rejected: same.rejected } : group);
+    };
+    const takeAll = (groups: readonly UsageGroup[]) => {
+      isKnown ||= groups.some(({ groups: of }) => isOf(of, after ?? []));
+      for (const group of groups) if (isAfter(group)) take(group);
+    };
+    if (isDivided) {
+      const source = { groupsOf, keys: keysOf(database, names, filter) };
+      const atOnce = first === 'key' ? keysAtOnce : 1;
+      const isBefore = (part: UsageGroup) => byGroups(part, { groups: after?.slice(0, 1) ?? [] }) < 0;
+      const start = after === undefined ? 0 : parts.filter(isBefore).length;
+      let skipped = after;
+      for (let at = start; at < parts.length && found.length <= limit; at += atOnce) {
+        const within = parts.slice(at, at + atOnce);
+        for (const groups of groupsWithin(source, filter, { parts: within, after: skipped })) {
+          takeAll(groups);
+          skipped = undefined;
+          if (found.length > limit) break;
+        }
         skipped = undefined;
-        found.push(...groups.slice(last + 1));
-        if (found.length > limit) break;
       }
-      if (skipped) return undefined;
-    }
+    } else takeAll(parts);
+    if (!isKnown) return undefined;
+    if (found.length <= limit) found.push(...waiting);
     return { groups: found.slice(0, limit), hasMore: found.length > limit, total };
   })();
 }
@@ -125,8 +143,8 @@ function* groupsWithin(
   if (hasIndex && (parts[0]?.requests ?? 0) <= fewCalls) return yield groupsIn({ isOneByOne: true });
   const { named: used, hasUnnamed } = keys();
   const key = after?.[1];
-  const start = after === undefined ? 0 : key == null ? used.length : used.indexOf(key);
-  if (start === -1) return;
+  const start =
+    after === undefined ? 0 : key == null ? used.length : used.filter((each) => each < key).length;
   for (let at = start; at < used.length; at += keysAtOnce)
     yield groupsIn({ keyIds: used.slice(at, at + keysAtOnce) });
   if (hasUnnamed) yield groupsIn({}).filter(({ groups }) => groups[1] === null);
@@ -136,15 +154,19 @@ function isOf(groups: UsageGroup['groups'], others: UsageGroup['groups']): boole
   return groups.every((name, index) => name === others[index]);
 }
 
-function sumOf(groups: readonly UsageGroup[]): UsagePage['total'] {
+function noSums(): Omit<UsageGroup, 'groups'> {
   const cost = { provider: 0, margin: 0, total: 0 };
   const tokens = { input: 0, cachedInput: 0, cacheWrite: 0, output: 0, reasoning: 0 };
-  const total = { requests: 0, unpriced: 0, tokens, cost, charged: 0 };
+  return { requests: 0, rejected: 0, unpriced: 0, tokens, cost, charged: 0 };
+}
+
+function sumOf(groups: readonly UsageGroup[]): UsagePage['total'] {
+  const total = noSums();
   for (const group of groups) {
     for (const name of ['requests', 'unpriced', 'charged'] as const) total[name] += group[name];
     for (const name of ['input', 'cachedInput', 'cacheWrite', 'output', 'reasoning'] as const)
-      tokens[name] += group.tokens[name];
-    for (const name of ['provider', 'margin', 'total'] as const) cost[name] += group.cost[name];
+      total.tokens[name] += group.tokens[name];
+    for (const name of ['provider', 'margin', 'total'] as const) total.cost[name] += group.cost[name];
   }
   return total;
 }
