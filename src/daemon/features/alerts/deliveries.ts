@@ -1,13 +1,16 @@
 import { version } from '../../../shared/version.ts';
 import type { Log } from '../../base/log.ts';
 import { NetworkFailure, repeatedly, type World } from '../../base/world.ts';
+import { bodyFor } from './chat-forms.ts';
 import { signedHeaders } from './hook-signature.ts';
 import type { Hooks } from './hooks.ts';
 import type { AlertsStore, DeliveryRecord } from './store.ts';
 
 /** How long after the start of an attempt the next one is due, in milliseconds; the last has none. */
-const retriesAfterMs = [5_000, 60_000];
+const retriesAfterMs = [5_000, 60_000, 600_000, 3_600_000, 4 * 3_600_000, 12 * 3_600_000];
 const attemptsMax = retriesAfterMs.length + 1;
+/** Of these answers, a later attempt may have another one; all others from 400 to 499 are final. */
+const mayPass: readonly number[] = [408, 429];
 /** For one attempt; shorter than the first wait, so that no two run at once. */
 const timeoutMs = 4_500;
 /** How long the last attempt may be without a result, as after a kill of the daemon, before it counts as failed. */
@@ -25,8 +28,8 @@ export interface DeliveriesDeps {
 type Outcome = Pick<DeliveryRecord, 'httpStatus' | 'failure'>;
 
 /**
- * Sends messages to web hooks: three attempts each, also across restarts. A message is sent again with the same id if the daemon
- * died before its answer was recorded.
+ * Sends messages to web hooks: seven attempts each within some 17 hours, also across restarts. A message is sent again with the
+ * same id if the daemon died before its answer was recorded. One that waits gives way to a newer state of its alert.
  */
 export class Deliveries {
   readonly #deps: DeliveriesDeps;
@@ -76,12 +79,27 @@ export class Deliveries {
       });
       return;
     }
+    if (attempts > 0 && (await this.#isOutdated(delivery))) {
+      const failure = 'A newer message of the alert took its place.';
+      await store.attempted({
+        id,
+        attempt: attempts,
+        state: 'failed',
+        nextAt: null,
+        httpStatus: null,
+        failure,
+      });
+      return;
+    }
     if (!(await store.claimDelivery({ id, attempts }, nextAt))) return;
     const outcome = await this.#send(delivery, signal);
     // What a stop of the daemon interrupted is sent again at the next start.
     if (signal?.aborted) return;
     const isDelivered = outcome.failure === null;
-    const isOver = isDelivered || waitMs === undefined;
+    const { httpStatus } = outcome;
+    const isFinal =
+      httpStatus !== null && httpStatus >= 400 && httpStatus < 500 && !mayPass.includes(httpStatus);
+    const isOver = isDelivered || isFinal || waitMs === undefined;
     const state = isDelivered ? 'delivered' : isOver ? 'failed' : 'pending';
     await store.attempted({ id, attempt: attempts + 1, state, nextAt: isOver ? null : nextAt, ...outcome });
     if (state === 'failed') {
@@ -97,10 +115,17 @@ export class Deliveries {
     if (due.length > 0 || (await store.hasPending())) this.#isUnsure = true;
   }
 
+  /** Whether the alert is in another state by now, of which there is a message. */
+  async #isOutdated({ workspaceId, alertId, type }: DeliveryRecord): Promise<boolean> {
+    const alert = await this.#deps.store.byId(workspaceId, alertId);
+    if (!alert) return false;
+    return alert.state === 'firing' ? type === 'alert.resolved' : type === 'alert.fired';
+  }
+
   /** Never rejects. */
   async #send(delivery: DeliveryRecord, signal?: AbortSignal): Promise<Outcome> {
     const { store, hooks, world } = this.#deps;
-    const { id, workspaceId, alertId, body } = delivery;
+    const { id, workspaceId, alertId } = delivery;
     const owner = { workspaceId, id: alertId };
     const alert = await store.byId(workspaceId, alertId);
     const hook = alert?.hook;
@@ -109,6 +134,7 @@ export class Deliveries {
     if (!open) return { httpStatus: null, failure: 'The web hook cannot be decrypted; set it again.' };
     const problem = hooks.problemOf(open.url, hook);
     if (problem !== undefined) return { httpStatus: null, failure: `The address ${problem}.` };
+    const body = bodyFor(open.url, delivery.body);
     try {
       const answer = await world.send({
         method: 'POST',

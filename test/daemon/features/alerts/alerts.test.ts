@@ -264,7 +264,7 @@ test('a changed condition decides for an alert that fires, and a removed one res
 
 const url = 'https://hooks.example.com/in?key=1';
 
-test('a message is signed, and sent three times at most', async () => {
+test('a message is signed, and sent again until an answer is final', async () => {
   const { put, call, pass, tick, sent, answers, storage, log } = await newAlerts();
   const seconds = async (count: number) => {
     for (let passed = 0; passed < count; passed += 1) await tick(1_000);
@@ -306,6 +306,71 @@ test('a message is signed, and sent three times at most', async () => {
   const times = sent.map(({ headers }) => Number(headers['webhook-timestamp']) * 1000 - startOfFakeTime);
   expect((times[1] ?? 0) - (times[0] ?? 0)).toBeGreaterThanOrEqual(5_000);
   expect((times[2] ?? 0) - (times[1] ?? 0)).toBeGreaterThanOrEqual(60_000);
+});
+
+/** Reports: formbricks/formbricks#6931, cloudflare/templates#956, grafana/grafana#16826, prometheus/alertmanager#2932. */
+test.each<[string, object]>([
+  ['https://hooks.slack.com/services/T0/B0/x', { text: expect.stringContaining('Alert dear: ') }],
+  [
+    'https://chat.googleapis.com/v1/spaces/x/messages?key=1',
+    { text: expect.stringContaining('Alert dear: ') },
+  ],
+  [
+    'https://discord.com/api/webhooks/1/x',
+    { content: expect.stringContaining('Alert dear: '), allowed_mentions: { parse: [] } },
+  ],
+  [
+    'https://x.webhook.office.com/webhookb2/1',
+    {
+      type: 'message',
+      attachments: [
+        { content: { type: 'AdaptiveCard', body: [{ text: expect.stringContaining('Alert dear: ') }] } },
+      ],
+    },
+  ],
+  ['https://hooks.example.com/discord.com', { type: 'alert.fired', data: { alert: 'dear' } }],
+])('a message to %s has the form that it takes', async (address, form) => {
+  const { put, call, pass, sent } = await newAlerts();
+  await put('dear', { ...spend, threshold: '0.0000001', webhook_url: address });
+  await call();
+  await pass(minute);
+  expect(sent).toHaveLength(1);
+  expect(JSON.parse(String(sent[0]?.body))).toMatchObject(form);
+});
+
+/** Reports: polarsource/polar#9525, frain-dev/convoy#1525. */
+test('a message that waits gives way to a newer state of its alert', async () => {
+  const { put, call, pass, tick, sent, answers, storage } = await newAlerts();
+  await put('dear', { ...spend, threshold: '0.0000001', webhook_url: url });
+  answers.push(...Array.from({ length: 5 }, () => 503));
+  await call();
+  await pass(0);
+  await tick(2_000);
+  answers.length = 0;
+  const failed = sent.length;
+  expect(failed).toBeGreaterThan(0);
+  await put('dear', { ...spend, threshold: '1000' });
+  await pass(5 * minute);
+  await pass(20 * minute);
+  const types = sent.map(({ body }) => (JSON.parse(String(body)) as { type: string }).type);
+  expect(types.slice(failed)).toEqual(['alert.resolved']);
+  const last = { type: 'alert.resolved', state: 'delivered' };
+  expect(await storage.alerts.lastDeliveries('ws_1')).toMatchObject([last]);
+});
+
+/** Reports: rcourtman/Pulse#1721, prometheus/alertmanager#3359. */
+test('a receiver that is away for hours gets its message', async () => {
+  const { put, alerts, tick, sent, answers, storage } = await newAlerts();
+  await put('dear', { ...spend, webhook_url: url });
+  answers.push(503, 503, 503, 503);
+  await alerts.test(caller, 'me', 'dear');
+  for (const seconds of [6, 62, 602, 1_800]) await tick(seconds * 1_000);
+  expect(sent).toHaveLength(4);
+  const [waiting] = await storage.alerts.lastDeliveries('ws_1');
+  expect(waiting).toMatchObject({ state: 'pending', attempts: 4 });
+  await tick(hour);
+  await tick(1_000);
+  expect(await storage.alerts.delivery(waiting?.id ?? '')).toMatchObject({ state: 'delivered', attempts: 5 });
 });
 
 test('neither the address nor the secret is stored in clear, and both stay over other changes', async () => {
