@@ -1,7 +1,7 @@
 import { InvalidArgumentError } from '@commander-js/extra-typings';
 import { isDayWord } from '../shared/calls/query.ts';
 import { parseTime, utcDay } from '../shared/time/time.ts';
-import { isTimeZone, localDay } from '../shared/time/time-zones.ts';
+import { isTimeZone, localDay, localZone } from '../shared/time/time-zones.ts';
 
 const dayMs = 86_400_000;
 const unitsMs: Readonly<Record<string, number>> = {
@@ -78,5 +78,5 @@ function spanIn(text: string): number | undefined {
 function zone(text: string): string {
   if (text !== 'local' && !isTimeZone(text))
     throw new InvalidArgumentError('It must be UTC, local or a zone like Europe/Berlin.');
-  return text === 'local' ? new Intl.DateTimeFormat().resolvedOptions().timeZone : text;
+  return text === 'local' ? localZone() : text;
 }

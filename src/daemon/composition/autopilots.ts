@@ -1,6 +1,7 @@
 import type { ResponseResource } from '../../shared/contract/response-resource.ts';
 import { createResponse } from '../../shared/contract/responses.ts';
 import { ApiError } from '../../shared/errors.ts';
+import { localZone } from '../../shared/time/time-zones.ts';
 import { RelayReply } from '../base/handler.ts';
 import {
   AutopilotRuns,
@@ -53,7 +54,7 @@ export function createAutopilotFeature(deps: AppDeps, features: AutopilotsFeatur
     makeId,
     randomBytes: (count) => world.randomBytes(count),
     now: () => world.now(),
-    timeZone: () => Intl.DateTimeFormat().resolvedOptions().timeZone,
+    timeZone: localZone,
     defaultModel: () => settings.defaultModel,
   });
   const runs = new AutopilotRuns({

@@ -22,6 +22,12 @@ export function isTimeZone(name: string): boolean {
   }
 }
 
+/** The zone of this machine; UTC where it has none that is known, as with an empty `TZ`. */
+export function localZone(): string {
+  const { timeZone } = Intl.DateTimeFormat().resolvedOptions();
+  return timeZone && isTimeZone(timeZone) ? timeZone : 'UTC';
+}
+
 function formatOf(timeZone: string): Intl.DateTimeFormat {
   let format = formats.get(timeZone);
   if (!format) {

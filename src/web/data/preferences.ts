@@ -1,4 +1,5 @@
 import { effect, signal } from '@preact/signals';
+import { localZone } from '../../shared/time/time-zones.ts';
 
 export type Theme = 'system' | 'light' | 'dark';
 
@@ -32,7 +33,7 @@ export const savedQueries = preference('queries', '');
 
 /** The name of the zone, also of the local one. */
 export function zoneName(): string {
-  return zone.value === 'local' ? Intl.DateTimeFormat().resolvedOptions().timeZone : zone.value;
+  return zone.value === 'local' ? localZone() : zone.value;
 }
 
 effect(() => {

@@ -1,4 +1,5 @@
 import { useSignal } from '@preact/signals';
+import { localZone } from '../../shared/time/time-zones.ts';
 import { zone, zoneName } from '../data/preferences.ts';
 import { zoneNames } from '../data/zones.ts';
 
@@ -9,7 +10,7 @@ export function ZoneChoice() {
   const showAll = () => {
     hasAll.value = true;
   };
-  const local = Intl.DateTimeFormat().resolvedOptions().timeZone;
+  const local = localZone();
   const all = hasAll.value ? zoneNames() : [zone.value];
   const others = all.filter((name) => !['local', 'UTC'].includes(name));
   return (

@@ -1,6 +1,12 @@
 import fc from 'fast-check';
-import { expect, test } from 'vitest';
-import { bucketNames, bucketsOf, isTimeZone, localDay } from '../../../src/shared/time/time-zones.ts';
+import { expect, test, vi } from 'vitest';
+import {
+  bucketNames,
+  bucketsOf,
+  isTimeZone,
+  localDay,
+  localZone,
+} from '../../../src/shared/time/time-zones.ts';
 
 const zones = ['UTC', ...Intl.supportedValuesOf('timeZone')];
 const quarterMs = 15 * 60_000;
@@ -117,3 +123,12 @@ test.each([
   ['Nowhere/City', false],
   ['', false],
 ])('%j is a zone: %s', (name, is) => expect(isTimeZone(name)).toBe(is));
+
+/** Reports: rilldata/rill#3832, oxidecomputer/console#1875, dagster-io/dagster#19391. */
+test.each([['Etc/Unknown'], [''], [undefined]])('a machine whose zone is %j is in UTC', (timeZone) => {
+  const options = { timeZone } as Intl.ResolvedDateTimeFormatOptions;
+  const resolved = vi.spyOn(Intl.DateTimeFormat.prototype, 'resolvedOptions').mockReturnValue(options);
+  expect(localZone()).toBe('UTC');
+  resolved.mockRestore();
+  expect(isTimeZone(localZone())).toBe(true);
+});

@@ -7,6 +7,7 @@ import type {
   UsageSeries,
 } from '../../../shared/contract/usage.ts';
 import { getUsageLatency, getUsageSeries } from '../../../shared/endpoints.ts';
+import { localZone } from '../../../shared/time/time-zones.ts';
 import { allCalls, errorsPerBucket, figuresOf } from '../../../view/usage.ts';
 import { sumUsage } from '../../commands/usage.ts';
 
@@ -90,7 +91,7 @@ const failed = new Set(['failed', 'interrupted']);
 /** Reads the figures of a period. Its first bucket is whole, so that all parts add up to the totals. */
 export async function loadOverview(client: Client, now: number, period: Period): Promise<Overview> {
   const since = new Date(now - period.ms).toISOString();
-  const tz = new Intl.DateTimeFormat().resolvedOptions().timeZone;
+  const tz = localZone();
   const range = { since, bucket: period.bucket, tz };
   const series = (group?: TopGroup['kind']) =>
     client.call(getUsageSeries, { query: { ...range, group_by: group, top: topGroups } });

@@ -1,4 +1,5 @@
 import { useSignal } from '@preact/signals';
+import { localZone } from '../../../shared/time/time-zones.ts';
 import { plannedTime } from '../../../view/times.ts';
 import { mayNotify } from '../../data/alert-notices.ts';
 import { now } from '../../data/now.ts';
@@ -16,7 +17,7 @@ const themes: readonly { value: Theme; title: string }[] = [
 
 /** What this browser keeps: theme, time zone, and whether it notifies of alerts. */
 export function Appearance() {
-  const local = Intl.DateTimeFormat().resolvedOptions().timeZone;
+  const local = localZone();
   const names = zoneNames();
   return (
     <Panel title="This browser">
