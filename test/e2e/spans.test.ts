@@ -35,7 +35,12 @@ describe('with a collector', () => {
   });
 
   test('a call is a span, and so is each attempt', async () => {
-    const request = await ask(daemon, { model: 'sim/echo', input: 'Said in confidence.', stream: true });
+    const labels = { 'x-service-user': 'ann', 'x-service-conversation': 'talk', 'x-service-tags': 'team=a' };
+    const request = await ask(
+      daemon,
+      { model: 'sim/echo', input: 'Said in confidence.', stream: true },
+      labels,
+    );
     const spans = await collector.until(2, request);
     const outer = spans.find(({ kind }) => kind === server);
     const inner = spans.find(({ kind }) => kind === client);
@@ -50,6 +55,14 @@ describe('with a collector', () => {
       },
       resource: { 'service.name': 'gateway-under-test', 'deployment.environment.name': 'test' },
     });
+    // Reports: BerriAI/litellm#3560, open-webui/open-webui#5619, langfuse/langfuse-docs#3415.
+    for (const span of [outer, inner])
+      expect(span?.attributes).toMatchObject({
+        'user.id': 'ann',
+        'session.id': 'talk',
+        'gen_ai.conversation.id': 'talk',
+        'gateway.tag.team': 'a',
+      });
     expect(outer?.parentSpanId).toBeUndefined();
     expect(inner).toMatchObject({
       name: 'chat sim/echo',

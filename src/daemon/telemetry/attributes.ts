@@ -26,6 +26,16 @@ export function serverAttributes(usage: UsageRecord, settlementMs: number): Attr
     ...(usage.cost && { 'gateway.cost_usd': formatUsd(usage.cost.total) }),
     ...(usage.keyId !== null && { 'gateway.key.id': usage.keyId }),
     ...(usage.errorCode !== null && { 'error.type': usage.errorCode }),
+    ...labelAttributes(usage),
+  };
+}
+
+/** Who called, and for what, on each span of a call: collectors group by attributes of either. */
+function labelAttributes({ labels: { user, conversation, tags } }: Pick<UsageRecord, 'labels'>): Attributes {
+  return {
+    ...(user !== null && { 'user.id': user }),
+    ...(conversation !== null && { 'gen_ai.conversation.id': conversation, 'session.id': conversation }),
+    ...Object.fromEntries(Object.entries(tags).map(([name, value]) => [`gateway.tag.${name}`, value])),
   };
 }
 
@@ -50,6 +60,7 @@ export function attemptAttributes(usage: UsageRecord, { provider, model, status,
     'gen_ai.provider.name': ownValue(providerNames, provider) ?? provider,
     'gen_ai.request.model': model,
     'gen_ai.request.stream': usage.streamed,
+    ...labelAttributes(usage),
   };
   if (errorCode !== null) attributes['error.type'] = errorCode;
   if (status > 0) attributes['http.response.status_code'] = status;
