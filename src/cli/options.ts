@@ -11,6 +11,14 @@ export function example(line: string): string {
 export const csvOption = () =>
   new Option('--csv', 'print CSV with a header').conflicts(['json', 'jq', 'quiet']);
 
+/** What separates the cells of CSV. */
+export const delimiterOption = () =>
+  new Option('--delimiter <delimiter>', 'between the cells of CSV, as a spreadsheet expects it').choices([
+    'comma',
+    'semicolon',
+    'tab',
+  ] as const);
+
 /** The option of commands that ask before they delete or pay. */
 export const yesOption = () => new Option('-y, --yes', 'skip the confirmation');
 

@@ -24,6 +24,8 @@ export interface Field<Row, Context = object> {
   /** As it is where there is room, and beside the text; by default as in a list. */
   exact?: (row: Row, context: Context) => string;
   tone?: (row: Row) => Tone | undefined;
+  /** Not cut where a table is too wide. */
+  isWhole?: true;
   /** As a column of the TUI: its width in characters, and how soon it is dropped; the highest number goes first. */
   width?: number;
   spare?: number;

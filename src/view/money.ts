@@ -32,6 +32,11 @@ export function briefDollars(usd: Usd): string {
   return `$${groupDigits(whole)}.${trimEnd(fraction, '0').padEnd(2, '0')}`;
 }
 
+/** A limit of spending: `$5 per day`, `$5 in total`. */
+export function capText({ usd, period }: { usd: string; period: string }): string {
+  return `${dollars(usd)} ${period === 'total' ? 'in total' : `per ${period}`}`;
+}
+
 /** The sum of decimal amounts, exact to nine places. */
 export function sumOfUsd(amounts: Iterable<string>): string {
   let nano = 0n;

@@ -69,8 +69,8 @@ export const plantedFaults: readonly Fault[] = [
   {
     path: 'src/cli/output/table.ts',
     kind: 'operator',
-    text: "!column.essential && column.align !== 'right'",
-    replacement: "!column.essential || column.align !== 'right'",
+    text: "!column.isWhole && column.align !== 'right'",
+    replacement: "!column.isWhole || column.align !== 'right'",
   },
   {
     path: 'src/cli/terminal/read-hidden.ts',
@@ -195,8 +195,8 @@ export const plantedFaults: readonly Fault[] = [
   {
     path: 'src/daemon/features/alerts/deliveries.ts',
     kind: 'operator',
-    text: 'const isOver = isDelivered || waitMs === undefined;',
-    replacement: 'const isOver = isDelivered && waitMs === undefined;',
+    text: 'isDelivered || isFinal || waitMs === undefined;',
+    replacement: 'isDelivered || (isFinal && waitMs === undefined);',
   },
   {
     path: 'src/daemon/features/metering/credit.ts',
@@ -369,8 +369,8 @@ export const plantedFaults: readonly Fault[] = [
   {
     path: 'src/web/screens/usage/usage-rows.ts',
     kind: 'swapped arguments',
-    text: 'Date.parse(b.bucket.start) - Date.parse(a.bucket.start)',
-    replacement: 'Date.parse(a.bucket.start) - Date.parse(b.bucket.start)',
+    text: "Date.parse(b.bucket?.start ?? '') - Date.parse(a.bucket?.start ?? '')",
+    replacement: "Date.parse(a.bucket?.start ?? '') - Date.parse(b.bucket?.start ?? '')",
   },
   {
     path: 'src/web/screens/playground/lane.ts',

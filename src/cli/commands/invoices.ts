@@ -4,7 +4,7 @@ import { createInvoice, getInvoice, listInvoices } from '../../shared/endpoints.
 import { bitcoin } from '../../shared/money/sats.ts';
 import { ago } from '../../view/durations.ts';
 import type { Context } from '../context.ts';
-import { csvOption, example, wholeNumber } from '../options.ts';
+import { csvOption, delimiterOption, example, wholeNumber } from '../options.ts';
 import type { Style } from '../output/style.ts';
 import type { Column } from '../output/table.ts';
 
@@ -50,6 +50,7 @@ export const listInvoicesCommand = (context: Context) =>
     .option('--limit <number>', 'how many, at most 200 (default: 50)', wholeNumber({ min: 1, max: 200 }))
     .option('--before <invoice-id>', 'only those created before this one')
     .addOption(csvOption())
+    .addOption(delimiterOption())
     .addHelpText('after', example('gateway invoice list --json=id,status,amountSats'))
     .action(async ({ limit, before }) => {
       const { data } = await context.client().call(listInvoices, { query: { limit, before_id: before } });

@@ -11,7 +11,7 @@ import { duration } from '../../view/durations.ts';
 import { dollars } from '../../view/money.ts';
 import { count } from '../../view/numbers.ts';
 import type { Context } from '../context.ts';
-import { csvOption, example } from '../options.ts';
+import { csvOption, delimiterOption, example } from '../options.ts';
 import type { Column } from '../output/table.ts';
 
 export const listModelsCommand = (context: Context) =>
@@ -19,6 +19,7 @@ export const listModelsCommand = (context: Context) =>
     .option('--match <text>', 'only models whose id contains this text')
     .option('--all', 'include models that cannot be used now')
     .addOption(csvOption())
+    .addOption(delimiterOption())
     .addHelpText('after', example('gateway models list --match gpt --json=id'))
     .action((options) => listModelsAndShow(context, options));
 

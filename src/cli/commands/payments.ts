@@ -19,7 +19,7 @@ import { bitcoin } from '../../shared/money/sats.ts';
 import { ago } from '../../view/durations.ts';
 import type { Context } from '../context.ts';
 import { CliError } from '../failures/cli-error.ts';
-import { csvOption, example, wholeNumber, yesOption } from '../options.ts';
+import { csvOption, delimiterOption, example, wholeNumber, yesOption } from '../options.ts';
 import { escapeControls } from '../output/escape-controls.ts';
 import type { Style } from '../output/style.ts';
 import type { Column } from '../output/table.ts';
@@ -155,6 +155,7 @@ export const listPaymentsCommand = (context: Context) =>
     .option('--limit <number>', 'how many, at most 200 (default: 50)', wholeNumber({ min: 1, max: 200 }))
     .option('--before <payment>', 'only those made before this one')
     .addOption(csvOption())
+    .addOption(delimiterOption())
     .addHelpText('after', example('gateway payments list --json=paymentId,status'))
     .action(async ({ limit, before }) => {
       const { data } = await context.client().call(listPayments, { query: { limit, before_id: before } });

@@ -4,7 +4,7 @@ import { getProvidersHealth } from '../../shared/endpoints.ts';
 import { ago, duration } from '../../view/durations.ts';
 import { count, percent } from '../../view/numbers.ts';
 import type { Context } from '../context.ts';
-import { csvOption, example } from '../options.ts';
+import { csvOption, delimiterOption, example } from '../options.ts';
 import type { Column } from '../output/table.ts';
 import { pastTime, pastTimeHelp } from '../times.ts';
 
@@ -12,6 +12,7 @@ export const providerHealthCommand = (context: Context) =>
   new Command('health')
     .option('--since <time>', `calls that finished since then: ${pastTimeHelp}`, pastTime(context))
     .addOption(csvOption())
+    .addOption(delimiterOption())
     .addHelpText('after', example('gateway providers health --since 7d'))
     .action(async ({ since }) => {
       const query = since === undefined ? {} : { since };

@@ -3,13 +3,14 @@ import type { Rate, RateRow } from '../../shared/contract/rates.ts';
 import { listRates } from '../../shared/endpoints.ts';
 import { dollars } from '../../view/money.ts';
 import type { Context } from '../context.ts';
-import { csvOption, example } from '../options.ts';
+import { csvOption, delimiterOption, example } from '../options.ts';
 import type { Column } from '../output/table.ts';
 
 export const ratesCommand = (context: Context) =>
   new Command('rates')
     .option('--match <text>', 'only models whose id contains this text')
     .addOption(csvOption())
+    .addOption(delimiterOption())
     .addHelpText('after', example('gateway rates --match claude'))
     .action(({ match = '' }) => showRates(context, match));
 

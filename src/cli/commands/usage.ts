@@ -29,7 +29,7 @@ import type { Context } from '../context.ts';
 import { CliError } from '../failures/cli-error.ts';
 import { keyNamesFor } from '../names/key-names.ts';
 import { resolveFilter } from '../names/resolve.ts';
-import { checkNoFilter, csvOption, example, wholeNumber } from '../options.ts';
+import { checkNoFilter, csvOption, delimiterOption, example, wholeNumber } from '../options.ts';
 import type { Column } from '../output/table.ts';
 import { dayInZone, pastTime, pastTimeHelp, pastTimeInZone, zoneOption } from '../times.ts';
 
@@ -52,6 +52,7 @@ export const usageCommand = (context: Context) =>
       'show percentiles of the time to the first token and in all, by day, model or provider',
     )
     .addOption(csvOption())
+    .addOption(delimiterOption())
     .addHelpText('after', example('gateway usage show --group-by day,model --tz local'))
     .action(async (request, { groupBy, key, model, tz, latency, ...times }) => {
       const { since, until } = rangeInZone(times, tz, context);
@@ -70,6 +71,7 @@ export const usageCommand = (context: Context) =>
 export const tokensServedCommand = (context: Context) =>
   new Command('tokens-served')
     .addOption(csvOption())
+    .addOption(delimiterOption())
     .addHelpText('after', example('gateway usage tokens-served --json=date,tokens'))
     .action(async () => {
       const { total, days } = await context.client().call(tokensServed, {});
@@ -105,6 +107,7 @@ export const usageSeriesCommand = (context: Context) =>
     .option('--since <time>', `only calls since then: ${pastTimeHelp}`, pastTimeInZone(context))
     .option('--until <time>', 'only calls before this time or through this UTC day', pastTimeInZone(context))
     .addOption(csvOption())
+    .addOption(delimiterOption())
     .addHelpText('after', example('gateway usage series --since 7d --bucket day --group-by model'))
     .action(async ({ groupBy, key, model, bucket, top, tz, ...times }) => {
       const filter = await resolveFilter(context, { key, model, ...rangeInZone(times, tz, context) });
@@ -136,6 +139,7 @@ export const usageLatencyCommand = (context: Context) =>
     .option('--since <time>', `only calls since then: ${pastTimeHelp}`, pastTime(context))
     .option('--until <time>', 'only calls before this time or through this UTC day', pastTime(context))
     .addOption(csvOption())
+    .addOption(delimiterOption())
     .addHelpText('after', example('gateway usage latency --since 7d --group-by model'))
     .action(async ({ groupBy, model, provider, since, until }) => {
       const { series } = await context

@@ -26,12 +26,13 @@ export function recordColumn<Row, Context>(field: Field<Row, Context>, context: 
   return { ...column(field), ...(hasText && { show: (row) => exactOf(field, row, context) }) };
 }
 
-function column<Row, Context>({ name, label, unit, value, tone }: Field<Row, Context>): Column<Row> {
+function column<Row, Context>({ name, label, unit, value, tone, isWhole }: Field<Row, Context>): Column<Row> {
   return {
     title: name,
     ...(label !== undefined && { label }),
     value,
     ...(tone && { style: (row) => styleOf(tone(row)) }),
     ...(unit && { align: 'right' }),
+    ...(isWhole && { isWhole }),
   };
 }

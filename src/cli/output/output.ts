@@ -1,4 +1,5 @@
 import { exitCodes } from '../../shared/errors.ts';
+import type { CsvDelimiter } from '../../shared/text/csv.ts';
 import { CliError } from '../failures/cli-error.ts';
 import type { Io } from '../io.ts';
 import { escapeControls, escapeJson } from './escape-controls.ts';
@@ -46,6 +47,8 @@ export interface OutputFlags {
   jq?: string | undefined;
   /** Prints tables as CSV; only commands with this option have it. */
   csv?: boolean | undefined;
+  /** What separates the cells of CSV. */
+  delimiter?: CsvDelimiter | undefined;
   quiet?: boolean | undefined;
   /** False after `--no-color`. */
   color?: boolean | undefined;
@@ -123,7 +126,7 @@ export function createOutput({ io, env, flags, hasChangedData }: OutputOptions):
     async table(rows, columns, { empty }) {
       if (wantsJson()) return document(rows);
       const show = await import('./table.ts');
-      if (flags().csv) return void io.stdout.write(safe(show.csvTable(rows, columns)));
+      if (flags().csv) return void io.stdout.write(safe(show.csvTable(rows, columns, flags().delimiter)));
       if (isQuiet()) return void io.stdout.write(safe(show.essentials(rows, columns)));
       if (!io.stdout.isTty) return void io.stdout.write(show.tabSeparatedRows(rows, columns));
       if (rows.length === 0) return warn(empty);

@@ -1,4 +1,4 @@
-import { csvRow } from '../../shared/text/csv.ts';
+import { type CsvDelimiter, csvRow } from '../../shared/text/csv.ts';
 import { escapeCell, tabSeparatedCell } from './escape-controls.ts';
 import type { Paint, Style } from './style.ts';
 import { cutToWidth, widthOf, wrapToWidth } from './width.ts';
@@ -21,6 +21,8 @@ export interface Column<Row> {
   width?: number;
   /** Hidden if the terminal is too narrow. */
   isSpare?: true;
+  /** Not cut if the terminal is too narrow. */
+  isWhole?: true;
   /** Printed by `--quiet`, and never truncated or hidden; defaults to the first column. */
   essential?: true;
 }
@@ -106,9 +108,19 @@ export function tabSeparatedRows<Row>(rows: Row[], columns: Column<Row>[]): stri
 }
 
 /** CSV after RFC 4180, with the columns' titles in the first line. */
-export function csvTable<Row>(rows: Row[], columns: Column<Row>[]): string {
-  const lines = rows.map((row) => csvRow(columns.map((column) => column.value(row))));
-  return csvRow(columns.map(({ title }) => title)) + lines.join('');
+export function csvTable<Row>(rows: Row[], columns: Column<Row>[], delimiter?: CsvDelimiter): string {
+  const lines = rows.map((row) =>
+    csvRow(
+      columns.map((column) => column.value(row)),
+      delimiter,
+    ),
+  );
+  return (
+    csvRow(
+      columns.map(({ title }) => title),
+      delimiter,
+    ) + lines.join('')
+  );
 }
 
 /** One record as lines of title, tab and value. */
@@ -143,7 +155,12 @@ interface Measured<Row> {
 function measured<Row>(column: Column<Row>, rows: Row[], at: number): Measured<Row> {
   const cells = rows.map((row) => shown(column, row));
   const width = Math.max(column.width ?? 0, widthOf(labelOf(column)), ...cells.map(widthOf));
-  return { column, cells, width, mayBeCut: at > 0 && !column.essential && column.align !== 'right' };
+  return {
+    column,
+    cells,
+    width,
+    mayBeCut: at > 0 && !column.essential && !column.isWhole && column.align !== 'right',
+  };
 }
 
 function widthOfAll(columns: { width: number }[]): number {

@@ -36,6 +36,12 @@ export const exportTraces = endpoint({
     format: Type.Optional(
       Type.Enum([...exportFormats], { default: 'jsonl', description: 'What each request is written as.' }),
     ),
+    delimiter: Type.Optional(
+      Type.Enum(['comma', 'semicolon', 'tab'], {
+        default: 'comma',
+        description: 'What separates the cells of CSV.',
+      }),
+    ),
     content: Type.Optional(
       Type.Enum([...exportContents], {
         default: 'none',

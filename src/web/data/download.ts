@@ -1,10 +1,12 @@
 import type { Address } from '../../shared/client.ts';
 import type { Endpoint, Input } from '../../shared/contract/endpoint.ts';
+import { byteOrderMark } from '../../shared/text/csv.ts';
 import { text as textOf } from './api.ts';
 
-/** Lets the browser save a text, or the pieces of one, as a file. */
+/** Lets the browser save a text, or the pieces of one, as a file; CSV so that spreadsheets read it as UTF-8. */
 export function saveText(name: string, text: string | readonly string[], type: string): void {
   const pieces = typeof text === 'string' ? [text] : [...text];
+  if (name.endsWith('.csv')) pieces.unshift(byteOrderMark);
   const url = URL.createObjectURL(new Blob(pieces, { type: `${type};charset=utf-8` }));
   const link = document.createElement('a');
   link.href = url;

@@ -42,7 +42,7 @@ test('usage --latency has the percentiles of each day of the zone on which calls
   const { stdout, code } = await runCli(args, { env });
   expect(code).toBe(0);
   expect(stdout.split('\r\n')).toEqual([
-    'day,model,calls,first_token_p50,first_token_p95,total_p50,total_p95,total_p99,tokens_per_second,overhead_p95',
+    'day,model,calls,first_token_p50,first_token_p95,total_p50,total_p95,total_p99,tokens_per_second_p50,overhead_p95',
     '2026-11-22,openai/gpt-5,7,300,900,1000,4000,4000,50,',
     '',
   ]);

@@ -141,7 +141,10 @@ describe.skipIf(chromium === undefined)('Usage (skipped without Chromium)', () =
     ]);
     expect(download.suggestedFilename()).toMatch(/^usage-by-model-key-[\d-]{21}\.csv$/);
     const [head, ...lines] = (await readFile(await download.path(), 'utf8')).trimEnd().split('\r\n');
-    expect(head).toBe('model,key,calls,input_tokens,cached_input_tokens,output_tokens,cost_usd');
+    // With a mark by which spreadsheets know UTF-8.
+    expect(head).toBe(
+      '\uFEFFmodel,key,calls,rejected,input_tokens,cached_input_tokens,output_tokens,cost_usd',
+    );
     expect(lines.map((line) => line.split(',').slice(0, 3).join(' ')).toSorted()).toEqual([
       'dear/sim/echo default 2',
       'sim/assistant default 1',

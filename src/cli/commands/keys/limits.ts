@@ -3,7 +3,7 @@ import type { Limits, LimitsChange } from '../../../shared/contract/key-limits.t
 import { getLimits, setLimits } from '../../../shared/endpoints.ts';
 import { exitCodes } from '../../../shared/errors.ts';
 import { ago } from '../../../view/durations.ts';
-import { dollars } from '../../../view/money.ts';
+import { capText, dollars } from '../../../view/money.ts';
 import type { Context } from '../../context.ts';
 import { CliError } from '../../failures/cli-error.ts';
 import { resolveKey, resolveWorkspace } from '../../names/resolve.ts';
@@ -89,7 +89,7 @@ const limitColumns = (now: number): Column<Limits>[] => [
   {
     title: 'spend_cap',
     value: ({ spend_cap: cap }) => cap && `${cap.usd}/${cap.period}`,
-    show: ({ spend_cap: cap }) => (cap ? `${dollars(cap.usd)} per ${cap.period}` : none),
+    show: ({ spend_cap: cap }) => (cap ? capText(cap) : none),
   },
   {
     title: 'max_price_input_usd',
@@ -134,9 +134,10 @@ export function limitFlags<A extends unknown[], O extends Record<string, unknown
 ) {
   return command
     .addOption(
-      new Option('--spend-cap <usd/period>', 'spending limit: 5/day, 20/month, 100/total').argParser(
-        spendCap,
-      ),
+      new Option(
+        '--spend-cap <usd/period>',
+        'spending limit: 5/day, 20/month, 100/total; 100 alone is in total',
+      ).argParser(spendCap),
     )
     .addOption(
       new Option(
@@ -195,7 +196,7 @@ export function limitsText({
   expires_at,
 }: Limits): string {
   const parts: string[] = [];
-  if (spend_cap) parts.push(`$${spend_cap.usd} per ${spend_cap.period}`);
+  if (spend_cap) parts.push(capText(spend_cap));
   if (max_price?.input) parts.push(`input ≤ $${max_price.input}`);
   if (max_price?.output) parts.push(`output ≤ $${max_price.output}`);
   if (models) parts.push(`models ${models.join(' ')}`);

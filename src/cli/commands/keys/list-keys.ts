@@ -8,7 +8,7 @@ import { dollars } from '../../../view/money.ts';
 import type { Context } from '../../context.ts';
 import { collectPages } from '../../hosts/pages.ts';
 import { resolveWorkspace } from '../../names/resolve.ts';
-import { csvOption, example, wholeNumber } from '../../options.ts';
+import { csvOption, delimiterOption, example, wholeNumber } from '../../options.ts';
 import type { Column } from '../../output/table.ts';
 import { type Period, spendShare, styleOfShare } from './keys.ts';
 import { limitsText } from './limits.ts';
@@ -18,6 +18,7 @@ export const listKeysCommand = (context: Context) =>
     .option('--workspace <workspace>', 'the workspace that owns the keys', 'me')
     .option('--limit <count>', 'maximum number to list, newest first', wholeNumber({ min: 1 }), 1000)
     .addOption(csvOption())
+    .addOption(delimiterOption())
     .addHelpText('after', example('gateway keys list --json=id,name,last_used_at'))
     .action((options) => listKeysAndShow(context, options));
 

@@ -5,7 +5,7 @@ import { callerText, type KeyNames } from '../../../view/key-names.ts';
 import { count } from '../../../view/numbers.ts';
 import type { Context } from '../../context.ts';
 import { keyNamesFor } from '../../names/key-names.ts';
-import { csvOption, example } from '../../options.ts';
+import { csvOption, delimiterOption, example } from '../../options.ts';
 import type { Column } from '../../output/table.ts';
 import { pastTimeHelp, pastTimeInZone, zoneOption } from '../../times.ts';
 import { selectionIn } from './query-in.ts';
@@ -33,6 +33,7 @@ export const countTracesCommand = (context: Context) =>
     )
     .option(...zoneOption)
     .addOption(csvOption())
+    .addOption(delimiterOption())
     .addHelpText('after', example("gateway calls count 'status:failed since:24h' --by error"))
     .action(async (words, { by, ...times }) => {
       const counts = await context

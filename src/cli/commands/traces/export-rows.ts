@@ -96,7 +96,7 @@ class CsvRows implements ExportRows {
 
   #row(row: string): string {
     if (!this.#isHead) {
-      this.last = row.slice(0, row.indexOf(','));
+      this.last = row.slice(0, row.search(/[,;\t]/));
       this.count += 1;
       return row;
     }

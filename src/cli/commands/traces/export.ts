@@ -8,7 +8,7 @@ import { count } from '../../../view/numbers.ts';
 import type { Context } from '../../context.ts';
 import { isTransient } from '../../hosts/is-transient.ts';
 import { resolveFilter } from '../../names/resolve.ts';
-import { example } from '../../options.ts';
+import { delimiterOption, example } from '../../options.ts';
 import { pastTimeHelp, pastTimeInZone, zoneOption } from '../../times.ts';
 import { type ExportRows, exportRows } from './export-rows.ts';
 import { selectionIn } from './query-in.ts';
@@ -26,6 +26,7 @@ export const exportTracesCommand = (context: Context) =>
         .choices(['none', 'text', 'wire'] as const)
         .default('none' as const),
     )
+    .addOption(delimiterOption())
     .option('--key <key>', 'only calls of this key, by id or name')
     .option('--since <time>', `only calls that finished since then: ${pastTimeHelp}`, pastTimeInZone(context))
     .option(
@@ -36,14 +37,14 @@ export const exportTracesCommand = (context: Context) =>
     .option(...zoneOption)
     .option('--after <call>', 'continue an export that ended with this call')
     .addHelpText('after', example('gateway calls export since:7d --format csv > calls.csv'))
-    .action(async (words, { format, content, key, after, ...times }) => {
+    .action(async (words, { format, content, delimiter, key, after, ...times }) => {
       const filter = {
         ...selectionIn(words, times, context),
         ...(key !== undefined && { key }),
       };
       const wanted = await resolveFilter(context, filter);
       const rows = exportRows(format);
-      await readAll(context, rows, { ...wanted, format, content, after });
+      await readAll(context, rows, { ...wanted, format, content, delimiter, after });
       if (!context.isInterrupted) context.out.note(`${count(rows.count)} calls.`);
     });
 

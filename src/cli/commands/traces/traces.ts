@@ -6,6 +6,7 @@ import type { listTraces as listTracesContract, TraceView } from '../../../share
 import { getTrace, listTraces } from '../../../shared/endpoints.ts';
 import { exitCodes } from '../../../shared/errors.ts';
 import { rowOfTrace } from '../../../view/call-row.ts';
+import { stepNames } from '../../../view/call-steps.ts';
 import { type CallContext, type CallField, callFields, toneOfCall } from '../../../view/calls.ts';
 import { duration } from '../../../view/durations.ts';
 import { type Field, fieldsOf, pick } from '../../../view/field.ts';
@@ -19,7 +20,7 @@ import { CliError } from '../../failures/cli-error.ts';
 import { collectPages } from '../../hosts/pages.ts';
 import { keyNamesFor } from '../../names/key-names.ts';
 import { resolveFilter } from '../../names/resolve.ts';
-import { csvOption, example, wholeNumber } from '../../options.ts';
+import { csvOption, delimiterOption, example, wholeNumber } from '../../options.ts';
 import { listColumn, recordColumn, styleOf } from '../../output/field-columns.ts';
 import type { Column } from '../../output/table.ts';
 import { pastTimeHelp, pastTimeInZone, zoneOption } from '../../times.ts';
@@ -53,6 +54,7 @@ export const listTracesCommand = (context: Context) =>
     )
     .option('--limit <count>', 'maximum number to list', wholeNumber({ min: 1 }), 20)
     .addOption(csvOption())
+    .addOption(delimiterOption())
     .addHelpText('after', example("gateway calls list 'status:failed client:claude-cli >4s since:2h'"))
     .action((words, { limit, sort, status, model, provider, key, ...times }) => {
       const given = definedOf({ status, model, provider, key });
@@ -281,7 +283,7 @@ const rejectionRecord: Column<TraceView>[] = [
 const answerRecord: Column<TraceView>[] = [
   {
     title: 'settled_ms',
-    label: 'settled',
+    label: stepNames.settled,
     value: (trace) => trace.timings.settled_ms,
     show: ({ timings: { settled_ms: ms } }) => duration(ms),
   },

@@ -1,4 +1,5 @@
 import type { TraceView } from '../../../shared/contract/traces.ts';
+import { stepNames } from '../../../view/call-steps.ts';
 import { duration } from '../../../view/durations.ts';
 import { escapeCell } from '../../output/escape-controls.ts';
 import type { Paint, Style } from '../../output/style.ts';
@@ -53,11 +54,11 @@ function stretchesOf({ timings, attempts, provider }: TraceView): Stretch[] {
       : [stretch(asked, from, to, error_code ?? String(status), error_code === null ? undefined : 'red')],
   );
   return [
-    ...(admitted === null ? [] : [stretch('plan', 0, admitted)]),
-    ...(admitted === null || held === null ? [] : [stretch('reserve cost', admitted, held)]),
+    ...(admitted === null ? [] : [stretch(stepNames.admitted, 0, admitted)]),
+    ...(admitted === null || held === null ? [] : [stretch(stepNames.held, admitted, held)]),
     ...tried,
     ...(first === null || provider === null ? [] : [stretch('answer', first, total, '', 'cyan')]),
-    ...(settled === null ? [] : [stretch('record cost', total, settled)]),
+    ...(settled === null ? [] : [stretch(stepNames.settled, total, settled)]),
     stretch('total', 0, Math.max(total, settled ?? 0)),
   ];
 }

@@ -5,6 +5,7 @@ import type { Key, KeyWithUse } from '../../../shared/contract/keys.ts';
 import { issueKey, listKeys, revokeKey, setLimits, showKey } from '../../../shared/endpoints.ts';
 import { ago } from '../../../view/durations.ts';
 import { listedName, namesOf } from '../../../view/key-names.ts';
+import { capText } from '../../../view/money.ts';
 import { keyRecord, requestsShare, spendShare } from '../../commands/keys/keys.ts';
 import { limitFlags, limitsChange, limitsText } from '../../commands/keys/limits.ts';
 import { usesOf } from '../../commands/keys/list-keys.ts';
@@ -134,7 +135,10 @@ function fullestLimit({ withUse }: KeyRow): { name: string; share: number } | un
   if (!withUse) return undefined;
   const { spend_cap: cap, requests_per_minute: rpm } = withUse.limits;
   const limits = [
-    cap && { name: `$${cap.usd}/${cap.period}`, share: spendShare(withUse, cap.period) ?? 0 },
+    cap && {
+      name: cap.period === 'total' ? capText(cap) : `$${cap.usd}/${cap.period}`,
+      share: spendShare(withUse, cap.period) ?? 0,
+    },
     rpm && { name: `${rpm} req/min`, share: requestsShare(withUse) ?? 0 },
   ];
   return limits.filter((limit) => !!limit).sort((one, other) => other.share - one.share)[0];

@@ -1,6 +1,6 @@
 import type { TraceView } from '../../../../shared/contract/traces.ts';
 import type { ExportContent } from '../../../../shared/contract/traces-export.ts';
-import { csvRow } from '../../../../shared/text/csv.ts';
+import { type CsvDelimiter, csvRow } from '../../../../shared/text/csv.ts';
 import type { ExportedCall, ExportWriter } from './exported-call.ts';
 
 type Cell = string | number | boolean | null | undefined;
@@ -45,13 +45,16 @@ const columns: Record<string, (view: TraceView) => Cell> = {
 };
 
 /** A row per call, after RFC 4180. */
-export function csvWriter(wanted: ExportContent): ExportWriter {
+export function csvWriter(wanted: ExportContent, delimiter?: CsvDelimiter): ExportWriter {
   const hasTexts = wanted !== 'none';
   const titles = [...Object.keys(columns), ...(hasTexts ? ['request', 'answer'] : [])];
   const call = ({ view, content }: ExportedCall) =>
-    csvRow([
-      ...Object.values(columns).map((value) => value(view)),
-      ...(hasTexts ? [content?.body?.text, content?.answer?.text] : []),
-    ]);
-  return { head: csvRow(titles), call, tail: '' };
+    csvRow(
+      [
+        ...Object.values(columns).map((value) => value(view)),
+        ...(hasTexts ? [content?.body?.text, content?.answer?.text] : []),
+      ],
+      delimiter,
+    );
+  return { head: csvRow(titles, delimiter), call, tail: '' };
 }

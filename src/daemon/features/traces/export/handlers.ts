@@ -8,6 +8,7 @@ import {
 import { ApiError } from '../../../../shared/errors.ts';
 import { inputFault } from '../../../../shared/faults/input-faults.ts';
 import { notFound } from '../../../../shared/faults/not-found.ts';
+import type { CsvDelimiter } from '../../../../shared/text/csv.ts';
 import { type Handler, implement, type KeyOrLogin, keyOrLogin, StreamReply } from '../../../base/handler.ts';
 import type { World } from '../../../base/world.ts';
 import type { UsageRecord } from '../../metering/index.ts';
@@ -42,7 +43,7 @@ export function exportHandlers(deps: ExportDeps): Handler[] {
   return [
     implement(exportTraces, async ({ caller, query, signal, headers }) => {
       const reader = keyOrLogin(caller);
-      const { format = 'jsonl', content = 'none' } = query;
+      const { format = 'jsonl', content = 'none', delimiter } = query;
       checkContent(reader, format, content);
       const { after } = query;
       const selection = deps.views.select(reader, query);
@@ -53,7 +54,7 @@ export function exportHandlers(deps: ExportDeps): Handler[] {
           retryAfterSeconds: 5,
         });
       const baseUrl = `http://${headers.host ?? 'localhost'}`;
-      const writer = writerOf(deps, { format, content, baseUrl });
+      const writer = writerOf(deps, { format, content, delimiter, baseUrl });
       const reply = {
         'content-type': exportContentTypes[format],
         'content-disposition': `attachment; filename="traces.${format === 'otlp' ? 'otlp.jsonl' : format}"`,
@@ -85,11 +86,15 @@ function checkContent(reader: KeyOrLogin, format: ExportFormat, content: ExportC
 interface Writing {
   format: ExportFormat;
   content: ExportContent;
+  delimiter: CsvDelimiter | undefined;
   baseUrl: string;
 }
 
-function writerOf({ otlpLine, version }: ExportDeps, { format, content, baseUrl }: Writing): ExportWriter {
-  if (format === 'csv') return csvWriter(content);
+function writerOf(
+  { otlpLine, version }: ExportDeps,
+  { format, content, delimiter, baseUrl }: Writing,
+): ExportWriter {
+  if (format === 'csv') return csvWriter(content, delimiter);
   if (format === 'har') return harWriter({ content, baseUrl, version });
   if (format === 'jsonl') return jsonlWriter(content);
   return { head: '', call: ({ record, content: kept }) => `${otlpLine(record, kept)}\n`, tail: '' };

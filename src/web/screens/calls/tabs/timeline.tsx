@@ -1,4 +1,5 @@
 import type { TraceView } from '../../../../shared/contract/traces.ts';
+import { stepNames } from '../../../../view/call-steps.ts';
 import { duration } from '../../../../view/durations.ts';
 import { speed, tokenRate } from '../../../../view/numbers.ts';
 import { Composition } from './composition.tsx';
@@ -54,9 +55,16 @@ function spansOf(trace: TraceView): Span[] {
   } = trace.timings;
   const rate = tokenRate(trace);
   const spans: Span[] = [];
-  if (admitted !== null) spans.push({ label: 'admitted', from: 0, to: admitted, tone: 'own', note: '' });
+  if (admitted !== null)
+    spans.push({ label: stepNames.admitted, from: 0, to: admitted, tone: 'own', note: '' });
   if (admitted !== null && held !== null)
-    spans.push({ label: 'held', from: admitted, to: Math.max(held, admitted), tone: 'own', note: '' });
+    spans.push({
+      label: stepNames.held,
+      from: admitted,
+      to: Math.max(held, admitted),
+      tone: 'own',
+      note: '',
+    });
   for (const {
     provider,
     model,
@@ -84,7 +92,13 @@ function spansOf(trace: TraceView): Span[] {
       note: rate === undefined ? '' : speed(rate),
     });
   if (settled !== null)
-    spans.push({ label: 'settled', from: Math.min(total, settled), to: settled, tone: 'own', note: '' });
+    spans.push({
+      label: stepNames.settled,
+      from: Math.min(total, settled),
+      to: settled,
+      tone: 'own',
+      note: '',
+    });
   if (spans.length === 0)
     spans.push({ label: trace.status, from: 0, to: total, tone: 'bad', note: trace.error_code ?? '' });
   return spans;
