@@ -3,7 +3,13 @@ import { routeTo } from '../../src/cli/hosts/send.ts';
 import { loadOverview, periods } from '../../src/cli/tui/services/overview-figures.ts';
 import { createClient } from '../../src/shared/client.ts';
 import type { UsageGroup, UsageSeries, UsageSums } from '../../src/shared/contract/usage.ts';
-import { getTraceFacets, getUsageSeries, listTraces, listUsage } from '../../src/shared/endpoints.ts';
+import {
+  getTraceFacets,
+  getUsageLatency,
+  getUsageSeries,
+  listTraces,
+  listUsage,
+} from '../../src/shared/endpoints.ts';
 import { SseReader } from '../../src/shared/http/sse.ts';
 import { allCalls, callsPerBucket, errorsPerBucket, figuresOf } from '../../src/view/usage.ts';
 import { rowsOfGroups, rowsOfSeries, rowsOverTime, totalOf } from '../../src/web/screens/usage/usage-rows.ts';
@@ -266,6 +272,12 @@ test('each call is counted once, everywhere the same', { timeout: 60_000 }, asyn
     expect(totalOf(rowsOverTime(found))).toEqual(totalOf(rowsOfSeries(found)));
   }
   expect(totalOf(rowsOfGroups(rowsBy.get('client') ?? []))).toMatchObject({ calls: sent, rejected });
+
+  // Latency, whose histogram has each answered call once.
+  const { series: latency } = await client.call(getUsageLatency, { query: range });
+  const [totals] = latency[0]?.total_ms ?? [];
+  expect(totals?.count).toBe((statuses.completed ?? 0) + (statuses.incomplete ?? 0));
+  expect(sum((totals?.histogram ?? []).map(({ count }) => count))).toBe(totals?.count);
 
   // Digests, which come once a second.
   await eventually('the digests have all calls', () => {

@@ -262,6 +262,12 @@ export const Distribution = Type.Object(
     p90: Percentile,
     p95: Percentile,
     p99: Percentile,
+    histogram: Type.Optional(
+      Type.Array(Type.Object({ from: Type.Number(), to: Type.Number(), count: Count }), {
+        description:
+          'How many calls were in each step, in ascending order, without empty ones; of a whole range.',
+      }),
+    ),
   },
   { $id: 'Distribution', description: 'Percentiles are off by at most a tenth; null without calls.' },
 );
@@ -283,7 +289,7 @@ export const getUsageLatency = endpoint({
   path: '/v1/usage/latency',
   summary: 'Get latency over time.',
   description:
-    'Percentiles of the time to the first token and to the end of answers, of tokens per second, and of what the gateway adds, for the whole workspace. Without `bucket`, one for the whole range, by default of the last 24 hours. Times are rounded to hours, beyond eight days to UTC days, and include the current one.',
+    'Percentiles of the time to the first token and to the end of answers, of tokens per second, and of what the gateway adds, for the whole workspace. Without `bucket`, one for the whole range, by default of the last 24 hours, with its histogram. Times are rounded to hours, beyond eight days to UTC days, and include the current one.',
   tag: 'Usage',
   access: { apiKey: ['traces:read', 'traces'], login: 'any' },
   query: Type.Object({

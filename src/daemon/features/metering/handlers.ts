@@ -102,7 +102,7 @@ export const usageHandlers = ({ usage, now, rejectedFor }: UsageHandlersDeps) =>
       tz: timeZone,
       ...bucketsView(buckets),
       bucket: query.bucket ?? null,
-      series: latencyViews(series),
+      series: latencyViews(series, { hasHistograms: query.bucket === undefined }),
     };
   }),
 

@@ -29,19 +29,32 @@ export function seriesView({ group, isOther, points }: Series): UsageSeries {
 /** Groups of which the latency is shown. */
 const groupsMax = 50;
 
-/** Those with the most calls first. */
-export function latencyViews(groups: readonly LatencyGroup[]): LatencySeries[] {
+/** Those with the most calls first; with histograms, where there are few. */
+export function latencyViews(
+  groups: readonly LatencyGroup[],
+  { hasHistograms }: { hasHistograms: boolean },
+): LatencySeries[] {
+  const view = (histogram: LatencyHistogram) => ({
+    ...distribution(histogram),
+    ...(hasHistograms && { histogram: histogramView(histogram) }),
+  });
   return groups
     .map((group) => ({ group, calls: group.total.reduce((sum, histogram) => sum + callsIn(histogram), 0) }))
     .sort((a, b) => b.calls - a.calls)
     .slice(0, groupsMax)
     .map(({ group: { group, firstToken, total, tokensPerSecond, overhead } }) => ({
       group,
-      first_token_ms: firstToken.map(distribution),
-      total_ms: total.map(distribution),
-      tokens_per_second: tokensPerSecond.map(distribution),
-      overhead_ms: overhead.map(distribution),
+      first_token_ms: firstToken.map(view),
+      total_ms: total.map(view),
+      tokens_per_second: tokensPerSecond.map(view),
+      overhead_ms: overhead.map(view),
     }));
+}
+
+function histogramView(histogram: LatencyHistogram): NonNullable<Distribution['histogram']> {
+  return [...histogram]
+    .sort(([a], [b]) => a - b)
+    .map(([step, count]) => ({ from: rounded(2 ** (step / 4)), to: rounded(2 ** ((step + 1) / 4)), count }));
 }
 
 function callsIn(histogram: LatencyHistogram): number {
