@@ -16,6 +16,15 @@ export function duration(ms: number | null | undefined): string {
   return inUnits([Math.floor(hours / 24), 'd'], [hours % 24, 'h']);
 }
 
+/** Like `duration` in at most six characters, for columns of lines that come one by one: `12.4 s`, `125 s`, `2.8 h`. */
+export function briefDuration(ms: number | null | undefined): string {
+  if (ms === null || ms === undefined || ms < 59_950) return duration(ms);
+  const seconds = Math.round(ms / 1000);
+  if (seconds < 10_000) return `${seconds} s`;
+  const hours = seconds / 3600;
+  return hours < 99.95 ? `${hours.toFixed(1)} h` : `${Math.round(hours / 24)} d`;
+}
+
 function milliseconds(ms: number): string {
   if (ms <= 0) return '0';
   if (ms < 0.05) return '<0.1';

@@ -5,11 +5,13 @@ interface DialogProps {
   title: string;
   /** Called by the Escape key, the close button and a click beside the dialog. */
   onClose: () => void;
+  /** Whether it is closed by nothing but its own removal. */
+  staysOpen?: boolean;
   children: ComponentChildren;
 }
 
 /** A window over the page, which keeps the focus until it is closed and then gives it back. */
-export function Dialog({ title, onClose, children }: DialogProps) {
+export function Dialog({ title, onClose, staysOpen = false, children }: DialogProps) {
   const element = useRef<HTMLDialogElement>(null);
   const titleId = useId();
   useLayoutEffect(() => {
@@ -28,7 +30,14 @@ export function Dialog({ title, onClose, children }: DialogProps) {
       ref={element}
       class="dialog"
       aria-labelledby={titleId}
-      onCancel={onClose}
+      onCancel={(event) => {
+        if (staysOpen) event.preventDefault();
+        onClose();
+      }}
+      onClose={() => {
+        // Browsers close it at a second Escape, whatever the first one led to.
+        if (staysOpen && element.current?.isConnected) element.current.showModal();
+      }}
       onMouseDown={(event) => {
         if (event.target === element.current) onClose();
       }}

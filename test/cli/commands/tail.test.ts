@@ -60,7 +60,7 @@ describe('tail', () => {
     const { code, stdout, stderr } = await tailUntil('req_2', ['--no-color'], {
       env,
       tty: true,
-      columns: 140,
+      columns: 145,
     });
     expect(code).toBe(exitCodes.interrupted);
     expect(stderr).toContain(`Following ${url}`);
@@ -162,7 +162,7 @@ describe('tail', () => {
     const rejected = (sequence: number, message: string) =>
       finished(sequence, { status: 'rejected', error_code: 'no_route', message });
     // As wide as PROVIDER, TOKENS, COST, FIRST and TOTAL together.
-    const reason = 'No provider has this model.'.padEnd(53, '!');
+    const reason = 'No provider has this model.'.padEnd(57, '!');
     const { env } = await following(
       [rejected(1, reason), rejected(2, `${reason}!`)].map((event) => ({
         ...event,
@@ -174,6 +174,22 @@ describe('tail', () => {
     expect(lines[1]?.endsWith(`  ${reason}  req_1`)).toBe(true);
     expect(lines[2]?.trimEnd().endsWith('req_2')).toBe(true);
     expect(lines[3]).toBe(`${' '.repeat(10)}${reason}!`);
+  });
+
+  test.each([80, 100, 140, 160])('keeps its columns below their titles at %i columns', async (columns) => {
+    const events = [
+      {},
+      { cost_usd: '0.00018264', input_tokens: 9_999, output_tokens: 9_999 },
+      { cost_usd: '3.456789012', input_tokens: 1_234_567, output_tokens: 45_678, total_ms: 754_000 },
+      { cost_usd: null, ttft_ms: 61_000, total_ms: 7_200_000, model: 'a-model-of-a-long-name' },
+    ].map((members, at) => finished(at + 1, members));
+    const { env } = await following(events);
+    const { stdout } = await tailUntil('a-mode', ['--no-color'], { env, tty: true, columns });
+    const [titles = '', ...lines] = stdout.trimEnd().split('\n');
+    const starts = [...titles.matchAll(/\S+/g)].map(({ index }) => index).slice(1);
+    for (const line of lines)
+      for (const start of starts)
+        expect([line, line.slice(start - 2, start + 1)]).toEqual([line, expect.stringMatching(/^ {2}\S/)]);
   });
 
   test.each([26, 34, 40, 43, 50, 60, 80, 100, 130])('fits a terminal of %i columns', async (columns) => {

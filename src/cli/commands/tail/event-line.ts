@@ -1,9 +1,9 @@
 import type { EventView } from '../../../shared/contract/events.ts';
 import { ownValue } from '../../../shared/json/json-object.ts';
-import { duration } from '../../../view/durations.ts';
+import { briefDuration } from '../../../view/durations.ts';
 import { callerText, type KeyNames, keyText } from '../../../view/key-names.ts';
 import { dollars } from '../../../view/money.ts';
-import { count } from '../../../view/numbers.ts';
+import { briefCount, count } from '../../../view/numbers.ts';
 import { clockTime } from '../../../view/times.ts';
 import { escapeCell, tabSeparatedCell } from '../../output/escape-controls.ts';
 import type { Paint, Style } from '../../output/style.ts';
@@ -88,14 +88,16 @@ const status: Cell = {
 };
 const tokens: Cell = {
   title: 'tokens',
-  width: 12,
-  text: ({ input_tokens = 0, output_tokens = 0 }) => `${count(input_tokens)} → ${count(output_tokens)}`,
+  width: 13,
+  text: ({ input_tokens = 0, output_tokens = 0 }) =>
+    `${briefCount(input_tokens)} → ${briefCount(output_tokens)}`,
   spare: 2,
   isAnswer: true,
 };
 const cost: Cell = {
   title: 'cost',
-  width: 9,
+  // Of exact amounts below ten dollars.
+  width: 12,
   text: ({ cost_usd }) => dollars(cost_usd),
   spare: 1,
   isAnswer: true,
@@ -103,7 +105,7 @@ const cost: Cell = {
 const total: Cell = {
   title: 'total',
   width: 6,
-  text: ({ total_ms = 0 }) => duration(total_ms),
+  text: ({ total_ms = 0 }) => briefDuration(total_ms),
   spare: 0,
   isAnswer: true,
 };
@@ -134,7 +136,7 @@ const tailLayout: Layout = {
     {
       title: 'first',
       width: 6,
-      text: ({ ttft_ms }) => duration(ttft_ms),
+      text: ({ ttft_ms }) => briefDuration(ttft_ms),
       spare: 6,
       isAnswer: true,
     },
@@ -147,7 +149,7 @@ const tailLayout: Layout = {
       spare: 4,
     },
   ],
-  grows: { title: 'model', min: 8, usual: 20, max: 32 },
+  grows: { title: 'model', min: 8, usual: 17, max: 32 },
 };
 
 /** What `gateway serve` prints. */
@@ -173,7 +175,7 @@ const serveLayout: Layout = {
     { ...cost, spare: 2 },
     total,
   ],
-  grows: { title: 'model', min: 8, usual: 20, max: 36 },
+  grows: { title: 'model', min: 8, usual: 17, max: 36 },
 };
 
 /** The model, or the path of a request that named none. */

@@ -20,7 +20,7 @@ import { Dialog } from '../../parts/dialog.tsx';
 import { DialogButton } from '../../parts/dialog-button.tsx';
 import { FieldFault, Form } from '../../parts/form.tsx';
 import { Panel } from '../../parts/panel.tsx';
-import { Secret } from '../../parts/secret.tsx';
+import { SecretDialog } from '../../parts/secret.tsx';
 import { actions, TableHead } from '../../parts/table-head.tsx';
 import { Time } from '../../parts/time.tsx';
 import { toast } from '../../parts/toast.tsx';
@@ -183,9 +183,12 @@ function EditAlert({ alert, onClose }: { alert?: Alert; onClose: () => void }) {
   };
   if (secret.value !== undefined)
     return (
-      <Dialog key="secret" title="The secret that signs messages" onClose={onClose}>
-        <Secret secret={secret.value} onDone={onClose} />
-      </Dialog>
+      <SecretDialog
+        key="secret"
+        title="The secret that signs messages"
+        secret={secret.value}
+        onClose={onClose}
+      />
     );
   return (
     <Dialog key="form" title={alert ? `Alert ${alert.id}` : 'Add an alert'} onClose={onClose}>

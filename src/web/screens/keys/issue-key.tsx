@@ -5,7 +5,7 @@ import { change } from '../../data/query.ts';
 import { Dialog } from '../../parts/dialog.tsx';
 import { type Field, linesOf } from '../../parts/field-types.ts';
 import { Form } from '../../parts/form.tsx';
-import { Secret } from '../../parts/secret.tsx';
+import { SecretDialog } from '../../parts/secret.tsx';
 import { type LimitField, limitsFields, newLimitsIn } from './limits-fields.ts';
 import { scopeHints, usualScopes } from './scopes.ts';
 
@@ -39,11 +39,7 @@ export function IssueKey({ onClose }: { onClose: () => void }) {
     secret.value = issued.secret;
   };
   if (secret.value !== undefined)
-    return (
-      <Dialog key="secret" title="The new key" onClose={onClose}>
-        <Secret secret={secret.value} onDone={onClose} />
-      </Dialog>
-    );
+    return <SecretDialog key="secret" title="The new key" secret={secret.value} onClose={onClose} />;
   return (
     <Dialog key="form" title="Issue a key" onClose={onClose}>
       <Form fields={fields} action="Issue the key" onSubmit={issue} onCancel={onClose} />

@@ -87,7 +87,10 @@ export function NotKept({ error }: { error: unknown }) {
   if (code !== 'not_found') return <ProblemBox error={error} />;
   return (
     <div class="empty">
-      <p>The content of this call is not kept: it was switched off, or newer calls took its place.</p>
+      <p>
+        The content of this call is not kept: it was switched off, newer calls took its place, or it was one
+        of many that were rejected at once, of which only some are kept.
+      </p>
       <pre>
         <Typed>gateway capture</Typed>
       </pre>
