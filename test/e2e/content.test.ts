@@ -142,15 +142,48 @@ describe('the content of a call', () => {
     });
   });
 
-  test('of a rejected call has its body, whether it was read or not', async () => {
-    const unknown = await call({ ...hello('Who?'), model: 'nobody/none' });
-    const invalid = await call({ model: 'up/any', messages: 'none' });
-    expect(json((await contentOf(unknown)).request?.body)).toEqual({
-      ...hello('Who?'),
-      model: 'nobody/none',
-    });
-    expect(json((await contentOf(invalid)).request?.body)).toEqual({ model: 'up/any', messages: 'none' });
+  test('of a rejected call has its body, whether it was read or not, and the error that its client got', async () => {
+    const rejected = [
+      { path: '/v1/chat/completions', body: { ...hello('Who?'), model: 'nobody/none' } },
+      { path: '/v1/chat/completions', body: { model: 'up/any', messages: 'none' } },
+      { path: '/v1/messages', body: { ...hello('Who?'), model: 'nobody/none', max_tokens: 9, stream: true } },
+    ];
+    for (const { path, body } of rejected) {
+      const reply = await place.daemon.fetch(path, {
+        json: body,
+        headers: { authorization: `Bearer ${place.daemon.key}` },
+      });
+      const got = await reply.text();
+      expect(reply.status).toBeGreaterThanOrEqual(400);
+      const { request, answer } = await contentOf(reply.headers.get('x-request-id') as string);
+      expect(json(request?.body)).toEqual(body);
+      expect(answer).toMatchObject({ streamed: false, body: { text: got } });
+    }
   });
+
+  test.each(['/v1/chat/completions', '/v1/messages', '/v1/responses'])(
+    'of a failed call to %s has the error that its client got, without credentials',
+    async (path) => {
+      for (const stream of [false, true]) {
+        fake.script({ error: { status: 500, message: `Out of order: ${otherKey}` } });
+        const reply = await place.daemon.fetch(path, {
+          json: {
+            model: 'up/any',
+            max_tokens: 16,
+            ...(path === '/v1/responses' ? { input: 'Hi' } : hello('Hi')),
+            stream,
+          },
+          headers: { authorization: `Bearer ${place.daemon.key}` },
+        });
+        const got = await reply.text();
+        expect(reply.status).toBe(502);
+        const { answer } = await contentOf(reply.headers.get('x-request-id') as string);
+        expect(answer).toMatchObject({ streamed: false, body: { text: got } });
+        expect(json(answer?.body)).toMatchObject({ error: { message: expect.any(String) } });
+        expect(got).not.toContain(otherKey);
+      }
+    },
+  );
 
   test('comes in pages that give the text again', async () => {
     const text = 'äöü😀'.repeat(900);
@@ -234,7 +267,7 @@ test('of a decision has the questions, what providers were asked, and the answer
   expect(asked?.provider).toBe('free');
   expect(asked?.body?.text).toContain('The owls are out.');
   expect(asked?.response_body?.text).toContain('No such option');
-  expect(answer?.body).toBeNull();
+  expect(json(answer?.body)).toMatchObject({ error: { code: 'unavailable' } });
 
   const decided = await contentOf(await call({ ...body, model: 'sim/assistant' }, { path: '/v1/decisions' }));
   expect(json(decided.answer?.body).answers).toMatchObject([{ type: 'predicate', name: 'late' }]);

@@ -199,6 +199,12 @@ test.each(['none', 'text', 'wire'])('HAR with content %s is a valid document', a
   expect(har.log.entries.some((entry: { request: object }) => 'postData' in entry.request)).toBe(
     content !== 'none',
   );
+  const errors = calls.filter(({ response }: { response: { status: number } }) => response.status >= 400);
+  expect(errors.length).toBeGreaterThan(0);
+  for (const { response } of errors)
+    expect(JSON.parse(response.content.text ?? '{}')).toEqual(
+      content === 'none' ? {} : { error: expect.anything() },
+    );
 });
 
 test('HAR without requests is a valid document', async () => {

@@ -1,3 +1,4 @@
+import { surfaceOf } from '../../shared/contract/endpoint.ts';
 import type { LoginCaller } from '../base/handler.ts';
 import { repeatedly } from '../base/world.ts';
 import {
@@ -9,6 +10,7 @@ import {
 } from '../features/capture/index.ts';
 import { matchingCalls } from '../features/traces/index.ts';
 import { managedWorkspace, type Workspaces } from '../features/workspaces/index.ts';
+import { errorAnswer, errorSurface } from '../http/error-reply.ts';
 import type { Accounts } from './accounts.ts';
 import type { AppDeps, CallAppDeps } from './app-deps.ts';
 import type { Feature } from './feature.ts';
@@ -35,6 +37,10 @@ export function createCapture(
     workspaces: workspaceLevels,
     wires,
     world,
+    errorText: (error, { endpoint, headers, requestId }) => {
+      const surface = errorSurface(surfaceOf(endpoint), headers);
+      return errorAnswer(error, { surface, requestId, unauthorizedType: 'unauthorized' }).body;
+    },
   });
   return { capture, wires, workspaceLevels, load: () => workspaceLevels.load() };
 }

@@ -4,6 +4,7 @@ import { CallAbortController } from '../../shared/async/when-aborted.ts';
 import { type Endpoint, type Surface, surfaceOf } from '../../shared/contract/endpoint.ts';
 import type { ApiError } from '../../shared/errors.ts';
 import type { Caller } from '../base/handler.ts';
+import { errorSurface } from './error-reply.ts';
 import { peerAddress } from './listeners.ts';
 
 declare module 'fastify' {
@@ -85,9 +86,7 @@ export class ServerCall {
   }
 
   get surface(): Surface {
-    const surface = this.endpoint?.surface ?? surfaceOf(this.request.url ?? '');
-    // Clients of the Messages API read models, too, and expect errors in its format.
-    return surface === 'v1' && this.headers['anthropic-version'] !== undefined ? 'messages' : surface;
+    return errorSurface(this.endpoint?.surface ?? surfaceOf(this.request.url ?? ''), this.headers);
   }
 
   get signal(): AbortSignal {

@@ -1,5 +1,6 @@
 import { loopTurns } from '../../../shared/async/loop-turns.ts';
 import { gatewayKeyHeader } from '../../../shared/http/gateway-key.ts';
+import { asApiError } from '../../../shared/errors.ts';
 import type { NanoUsd } from '../../../shared/money/money.ts';
 import { credentialId } from '../../base/handler.ts';
 import { matchesPattern } from '../catalog/index.ts';
@@ -57,7 +58,7 @@ export async function admit(
   } catch (error) {
     const ms = deps.world.elapsed() - startedAt;
     for (const observer of observersOf(deps, call)) observer.onRejected?.({ call, error, ms });
-    capture?.rejected();
+    capture?.rejected(asApiError(error));
     throw error;
   }
 }

@@ -164,6 +164,7 @@ export async function answerWhole<Reply>(
     const { error, failure, reason, isProviders } = fail(deps, started, cause);
     const { renderFailed } = format;
     if (!renderFailed || !isProviders) {
+      if (started.canceled() !== 'client-left') capture?.failed(error);
       await meter.settle(reason).catch(() => {});
       throw error;
     }

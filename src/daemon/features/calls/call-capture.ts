@@ -1,4 +1,5 @@
 import type { CallLabels } from '../../../shared/constants/call-labels.ts';
+import type { ApiError } from '../../../shared/errors.ts';
 import type { Identified } from '../../base/handler.ts';
 import type { AttemptsCapture } from '../upstreams/upstream.ts';
 import type { ModelCall } from './call-observer.ts';
@@ -10,8 +11,13 @@ export interface CallCapture extends AttemptsCapture {
   started(): void;
   /** A text of a stream, of which each is whole events, or a whole answer. */
   answered(content: string | Uint8Array): void;
-  /** The call was rejected before any provider was asked. To be called after its observers. */
-  rejected(): void;
+  /** The call failed, and the client gets this error. To be called before `ended`. */
+  failed(error: ApiError): void;
+  /**
+   * The call was rejected before any provider was asked, with an error unless the client left. To be called after its
+   * observers.
+   */
+  rejected(error: ApiError | undefined): void;
   /** The call is over, and its answer complete as far as there is one. */
   ended(): void;
 }

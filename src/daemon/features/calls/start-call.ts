@@ -88,9 +88,10 @@ export async function startCall<Format>(
   } catch (error) {
     abort.abort(error);
     release();
-    capture?.ended();
     const reason = canceled();
     const failure = reason ? cancellationError(reason) : asApiError(error);
+    if (reason !== 'client-left') capture?.failed(failure);
+    capture?.ended();
     // A provider that was asked may have worked on the prompt before the call was canceled.
     if (reason && asked) meter.chargePromptOf(asked);
     const settled = await meter.settle(settleReasonOf(reason, failure)).catch(() => undefined);

@@ -1,4 +1,5 @@
 import type { CaptureLevel } from '../../../shared/constants/capture-levels.ts';
+import type { ApiError } from '../../../shared/errors.ts';
 import { keptHeadersIn } from '../../../shared/masking/mask-headers.ts';
 import { RecentMap } from '../../../shared/recent-map.ts';
 import { type Caller, credentialId, type Identified } from '../../base/handler.ts';
@@ -21,10 +22,20 @@ export interface CaptureDeps {
   hostWorkspaceId: () => string | undefined;
   workspaces: Pick<WorkspaceLevels, 'of'>;
   wires: Pick<WireWindows, 'isOpen'>;
+  /** The body of an error, as the client of a request gets it. */
+  errorText: (error: ApiError, request: ErrorReceiver) => string;
   world: Pick<World, 'now' | 'elapsed'>;
 }
 
 type Headers = Readonly<Record<string, string | string[] | undefined>>;
+
+/** A request that is answered with an error. */
+interface ErrorReceiver {
+  requestId: string;
+  /** The path of the endpoint. */
+  endpoint: string;
+  headers: Headers;
+}
 
 const noHeaders: Headers = {};
 
@@ -36,6 +47,8 @@ interface FailedRequest {
   headers: Headers;
   /** As far as it was parsed. */
   body: unknown;
+  /** Undefined if the client left. */
+  error: ApiError | undefined;
 }
 
 interface Beginning
@@ -85,7 +98,7 @@ export class Capture implements Captures {
   }
 
   /** A request for a model call failed. Of one that was rejected in the pipeline, `begin` had the content. */
-  rejectedRequest({ caller, requestId, endpoint, headers, body }: FailedRequest): void {
+  rejectedRequest({ caller, requestId, endpoint, headers, body, error }: FailedRequest): void {
     const wasRecorded = this.#recorded.has(requestId);
     if (!wasRecorded || caller.kind === 'anonymous' || caller.kind === 'token' || body === undefined) return;
     const { store } = (body ?? {}) as { store?: unknown };
@@ -102,7 +115,7 @@ export class Capture implements Captures {
       headers,
       level,
       body: withinBounds(text),
-    }).rejected();
+    }).rejected(error);
   }
 
   #levelOf({
@@ -122,7 +135,8 @@ export class Capture implements Captures {
   }
 
   #capturedCall({ caller, headers, ...asked }: Beginning): CapturedCall {
-    const { store, wires, world } = this.#deps;
+    const { store, wires, world, errorText } = this.#deps;
+    const { requestId, endpoint } = asked;
     const keyId = credentialId(caller);
     return new CapturedCall({
       store,
@@ -135,6 +149,7 @@ export class Capture implements Captures {
         headers: keptHeadersIn(headers),
       },
       elapsed: this.#elapsed,
+      errorText: (error) => errorText(error, { requestId, endpoint, headers }),
       wasRecorded: this.#wasRecorded,
     });
   }

@@ -1,3 +1,4 @@
+import type { ApiError } from '../../../shared/errors.ts';
 import { keptHeadersIn } from '../../../shared/masking/mask-headers.ts';
 import type { CallCapture } from '../calls/index.ts';
 import type { AttemptCapture, SentRequest } from '../upstreams/upstream.ts';
@@ -15,6 +16,8 @@ export interface CapturedCallOptions {
   store: Pick<ContentStore, 'asked' | 'streamed' | 'answered'>;
   asked: Omit<AskedContent, 'attempts'>;
   elapsed: () => number;
+  /** The body of an error, as the client of this call gets it. */
+  errorText: (error: ApiError) => string;
   /** Whether the answer is also kept as it was received and sent. */
   isWire: boolean;
   /** Whether a trace of this rejected call is recorded. */
@@ -105,10 +108,18 @@ export class CapturedCall implements CallCapture {
     if (this.#heldCharacters >= heldCharactersMax) this.#handOverStream();
   }
 
-  rejected(): void {
+  failed(error: ApiError): void {
+    this.#document = this.#options.errorText(error);
+  }
+
+  rejected(error: ApiError | undefined): void {
     // Without a trace, no one would find it; and a flood of rejected calls must not replace the content of others.
-    if (this.#options.wasRecorded(this.#requestId)) this.ended();
-    else this.#isOver = true;
+    if (!this.#options.wasRecorded(this.#requestId)) {
+      this.#isOver = true;
+      return;
+    }
+    if (error) this.failed(error);
+    this.ended();
   }
 
   ended(): void {

@@ -10,7 +10,7 @@ import {
   decisionDeadlineMs,
 } from '../../../shared/contract/decisions.ts';
 import type { Endpoint } from '../../../shared/contract/endpoint.ts';
-import { ApiError } from '../../../shared/errors.ts';
+import { ApiError, asApiError } from '../../../shared/errors.ts';
 import { isoTime } from '../../../shared/time/time.ts';
 import { type Call, type Handler, implement, RelayReply } from '../../base/handler.ts';
 import { type CallCapture, type Captures, headerText, readLabels } from '../calls/index.ts';
@@ -163,6 +163,9 @@ async function captured(
     const decided = await run(capture);
     capture?.answered(JSON.stringify(render(decided)));
     return decided;
+  } catch (error) {
+    capture?.failed(asApiError(error));
+    throw error;
   } finally {
     capture?.ended();
   }
