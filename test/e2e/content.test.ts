@@ -527,6 +527,55 @@ describe('search', () => {
   });
 });
 
+test('what a deleted call asked and was answered is gone from later calls, however short; what others had stays', async () => {
+  fake.script(
+    { text: 'Rain.' },
+    { text: 'Your code is 4711.' },
+    { text: 'You are welcome.' },
+    { text: 'Your code is 4711.' },
+  );
+  const earlier = await call(hello('The weather in Oslo?'));
+  const weather = [...hello('The weather in Oslo?').messages, { role: 'assistant', content: 'Rain.' }];
+  const code = hello('My code, in „quotes“?').messages;
+  const first = await call({ messages: [...weather, ...code] });
+  const history = [
+    ...weather,
+    ...code,
+    { role: 'assistant', content: 'Your code is 4711. ' },
+    ...hello('Thank you.').messages,
+  ];
+  const chat = await call({ messages: history });
+  const messages = await call(
+    {
+      max_tokens: 100,
+      messages: history.map(({ role, content }) => ({ role, content: [{ type: 'text', text: content }] })),
+    },
+    { path: '/v1/messages' },
+  );
+  await get(`/v1/traces/${first}/content`, place.daemon.login, 'DELETE');
+  for (const later of [chat, messages]) {
+    const { request, attempts } = await contentOf(later);
+    for (const body of [request?.body, attempts?.[0]?.body]) {
+      expect(body?.is_partial).toBe(true);
+      expect(body?.text).not.toMatch(/4711|quotes/);
+      const texts = json(body).messages.map(({ content }: { content: string | { text: string }[] }) =>
+        typeof content === 'string' ? content : content[0]?.text,
+      );
+      expect(texts).toEqual(['The weather in Oslo?', 'Rain.', '[deleted]', '[deleted]', 'Thank you.']);
+    }
+  }
+  // It was answered anew.
+  expect((await contentOf(messages)).answer?.body).toMatchObject({
+    is_partial: false,
+    text: expect.stringContaining('Your code is 4711.'),
+  });
+  expect((await contentOf(earlier)).request?.body).toMatchObject({ is_partial: false });
+  const found = await get<{ matches: unknown[] }>(
+    `/v1/traces/search?text=${encodeURIComponent('in „quotes“')}`,
+  );
+  expect(found.body.matches).toEqual([]);
+});
+
 test('what is deleted is gone, also from calls that repeat it; clearing deletes the rest', async () => {
   const long = `Delete me. ${'z'.repeat(700)}`;
   const first = await call(hello(long));

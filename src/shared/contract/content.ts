@@ -30,7 +30,8 @@ export const ContentText = Type.Object(
       Type.Integer({ minimum: 0, description: '`at` of the next page; null if there is none.' }),
     ),
     is_partial: Type.Boolean({
-      description: 'Whether parts are missing, as the call that introduced them was deleted.',
+      description:
+        'Whether parts are missing or replaced by `[deleted]`, as the call that introduced them was deleted.',
     }),
   },
   { $id: 'ContentText' },
@@ -229,7 +230,7 @@ export const deleteTraceContent = endpoint({
   path: '/v1/traces/{request_id}/content',
   summary: 'Delete what a request asked and was answered.',
   description:
-    'Its trace stays. What the request introduced also disappears from later requests that repeat it.',
+    'Its trace stays. What the request or its answer introduced also disappears from later requests that repeat it, where `[deleted]` stands in its place.',
   tag: 'Traces',
   access: { login: 'any', loginOnly: true },
   params: finishedRequest,

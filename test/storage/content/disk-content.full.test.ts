@@ -196,6 +196,30 @@ test('what a call introduced is gone from later calls, also after a restart', as
   expect(body).toMatchObject({ isPartial: true, text: expect.not.stringContaining(noise(1, 1_000)) });
 });
 
+test('short messages of a deleted call are gone from later calls, and from the files', async () => {
+  start();
+  const word = (text: string) => JSON.stringify({ role: 'user', content: text });
+  thread.asked(asked('req_1', `{"messages":[${word('secret word')}]}`));
+  thread.asked(asked('req_2', `{"messages":[${word('secret word')},${word('another')}]}`));
+  await thread.status(workspaceId);
+  const before = sealedTexts();
+  await thread.clear({ ...everything, requestIds: new Set(['req_1']) });
+  const files = bytesInFolder();
+  const after = new Set(sealedTexts().map((text) => text.toString('latin1')));
+  const deleted = before.filter((text) => !after.has(text.toString('latin1')));
+  expect(deleted.length).toBeGreaterThan(1);
+  expect(deleted.some((text) => files.includes(text))).toBe(false);
+  await restart();
+  thread.asked(asked('req_3', `{"messages":[${word('secret word')},${word('another')}]}`));
+  const textOf = async (request: string) => (await thread.find(workspaceId, request))?.body;
+  expect(await textOf('req_2')).toMatchObject({
+    isPartial: true,
+    text: `{"messages":[${word('[deleted]')},${word('another')}]}`,
+  });
+  // It was said again.
+  expect(await textOf('req_3')).toMatchObject({ isPartial: false, text: expect.stringContaining('secret') });
+});
+
 describe('content is deleted', () => {
   test('after some days, also what was kept by an earlier daemon', async () => {
     start();

@@ -23,7 +23,8 @@ import { type ComposedRequest, changesSince, composeRequest, openingOf } from '.
 import { type ContentRecord, isSelected, type StoredAttempt, type StoredText } from './content-record.ts';
 import type { ContentShelf } from './content-shelf.ts';
 import type { ContentShelves, Located } from './content-shelves.ts';
-import { pack, unpack } from './packed.ts';
+import { eraseRepeated } from './erase-repeated.ts';
+import { pack, unpack, wasCut } from './packed.ts';
 import type { Redactor } from './redactor.ts';
 import { splitJson } from './split-json.ts';
 
@@ -192,10 +193,13 @@ export class ContentKeeper {
     };
   }
 
-  remove(workspaceId: string, requestId: string): boolean {
+  /** Returns whether there was something; yields now and then, as later calls that repeat it are changed. */
+  *remove(workspaceId: string, requestId: string): Generator<void, boolean> {
+    if (this.#located(workspaceId, requestId) === undefined) return false;
+    yield* eraseRepeated(this.#shelves, workspaceId, (record) => record.requestId === requestId);
     const located = this.#located(workspaceId, requestId);
     located?.shelf.remove(located.record);
-    return located !== undefined;
+    return true;
   }
 
   select(selection: ContentSelection): string[] {
@@ -205,7 +209,11 @@ export class ContentKeeper {
     return found;
   }
 
-  clear(selection: ContentSelection): number {
+  /** Returns how many calls it deleted; yields as `remove`. */
+  *clear(selection: ContentSelection): Generator<void, number> {
+    const { workspaceId, ...conditions } = selection;
+    const isWhole = Object.values(conditions).every((condition) => condition === undefined);
+    if (!isWhole) yield* eraseRepeated(this.#shelves, workspaceId, (record) => isSelected(record, selection));
     return this.#shelves.all().reduce((sum, shelf) => sum + shelf.clear(selection), 0);
   }
 
@@ -333,6 +341,7 @@ function show(
     const part = isNeeded ? shelf.part(id) : undefined;
     if (part === undefined) isPartial ||= isNeeded || !shelf.hasPart(id);
     else {
+      isPartial ||= wasCut(part.packed);
       text += unpack(part.packed).toString();
       if (passed + text.length <= at) {
         passed += text.length;

@@ -22,6 +22,8 @@ export interface ContentShelf {
   /** Undefined if it was deleted. */
   part(id: number): { packed: Uint8Array; number: number } | undefined;
   hasPart(id: number): boolean;
+  /** Puts another text in the place of a part, for all calls that have it; later calls do not use it. */
+  replacePart(id: number, packed: Uint8Array): void;
   save(record: ContentRecord): void;
   find(requestId: string): ContentRecord | undefined;
   /** Whether someone deleted the record of this request, as long as that is known. */

@@ -33,6 +33,8 @@ const restFactor = 24;
 const collectAfterMs = 10_000;
 /** How long the request before is looked for. */
 const composeMs = 200;
+/** How long deleting goes on before others have their turn. */
+const stepMs = 20;
 /** How long one request searches; the next one goes on from there. */
 const searchMs = 50;
 
@@ -169,6 +171,24 @@ if (parentPort) {
       storeAll();
       return answer(question);
     });
+  /** The same for what takes long: calls are stored meanwhile. */
+  const inSteps = <Question, Answer>(work: (question: Question) => Generator<void, Answer>) => {
+    return async (question: Question): Promise<Answer> => {
+      const steps = afterAll(work)(question);
+      const next = reading(() => {
+        const until = performance.now() + stepMs;
+        for (;;) {
+          const step = steps.next();
+          if (step.done || performance.now() > until) return step;
+        }
+      });
+      for (;;) {
+        const step = next(undefined);
+        if (step.done) return step.value;
+        await new Promise(setImmediate);
+      }
+    };
+  };
   const link = new ThreadLink<FromContent, ToContent>(port, {
     settings(given) {
       settings = given;
@@ -192,9 +212,9 @@ if (parentPort) {
     compose: afterAll(({ workspaceId, requestId }) =>
       keeper.compose(workspaceId, requestId, performance.now() + composeMs),
     ),
-    remove: afterAll(({ workspaceId, requestId }) => keeper.remove(workspaceId, requestId)),
+    remove: inSteps(({ workspaceId, requestId }) => keeper.remove(workspaceId, requestId)),
     select: afterAll((selection) => keeper.select(selection)),
-    clear: afterAll((selection) => keeper.clear(selection)),
+    clear: inSteps((selection) => keeper.clear(selection)),
     search: afterAll((search) => searchContent(shelves, search, performance.now() + searchMs)),
     status: afterAll(({ workspaceId }) => statusOf(shelves, workspaceId)),
     isEmpty: afterAll(() => memory.isEmpty),

@@ -155,6 +155,11 @@ export class DiskShelf implements ContentShelf {
     return this.#statements.hasPart.get(id) !== undefined;
   }
 
+  replacePart(id: number, packed: Uint8Array): void {
+    this.#statements.replacePart.run(`replaced ${id}`, this.#sealer.seal(packed), id);
+    this.#known.clear();
+  }
+
   save(record: ContentRecord): void {
     const { number, requestId, workspaceId } = record;
     const sealed = this.#sealer.seal(pack(Buffer.from(JSON.stringify(record))));
@@ -347,6 +352,7 @@ function prepare(database: Database.Database) {
     addUse: one<never, [number, number]>('INSERT INTO uses (id, last_use) VALUES (?, ?)'),
     part: one<PartRow, [number]>('SELECT number, sealed FROM parts WHERE id = ?'),
     hasPart: one<unknown, [number]>('SELECT 1 FROM parts WHERE id = ?'),
+    replacePart: one<never, [string, Buffer, number]>('UPDATE parts SET digest = ?, sealed = ? WHERE id = ?'),
     deleteParts: one<never, [number]>('DELETE FROM parts WHERE number = ?'),
     deleteUses: one<never, [number]>('DELETE FROM uses WHERE id IN (SELECT id FROM parts WHERE number = ?)'),
     unused: one<{ id: number }, [number, number]>(

@@ -90,6 +90,13 @@ export class MemoryShelf implements ContentShelf {
     return this.#parts.has(id);
   }
 
+  replacePart(id: number, packed: Uint8Array): void {
+    const part = this.#parts.get(id);
+    if (part === undefined) return;
+    this.#deletePart(id, part);
+    this.#parts.set(id, { ...part, digest: '', piece: this.#blocks.add(packed) });
+  }
+
   save(record: ContentRecord): void {
     const { number, requestId, workspaceId, at, isComplete } = record;
     const before = this.#records.get(number);
@@ -116,8 +123,11 @@ export class MemoryShelf implements ContentShelf {
   }
 
   *newestFirst(workspaceId: string, before = Number.MAX_SAFE_INTEGER): Iterable<ContentRecord> {
-    for (const [number, kept] of [...this.#records].reverse())
-      if (kept.workspaceId === workspaceId && number < before) yield this.#recordOf(kept);
+    for (const number of [...this.#records.keys()].reverse()) {
+      // Others may have made room while the caller waited.
+      const kept = this.#records.get(number);
+      if (kept?.workspaceId === workspaceId && number < before) yield this.#recordOf(kept);
+    }
   }
 
   remove(record: ContentRecord): void {
