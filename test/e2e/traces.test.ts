@@ -255,6 +255,9 @@ describe('a query', () => {
     expect(await idsOf('')).toEqual([done, failed]);
     expect(await idsOf('model:sim/e* -status:completed')).toEqual([failed]);
     expect(await idsOf('-error:* since:1h')).toEqual([done]);
+    expect(await idsOf('http:4*')).toEqual([failed]);
+    expect(await idsOf('http:200,502')).toEqual([done]);
+    expect(await idsOf('-http:404')).toEqual([done]);
     const counts = await place.daemon.fetch(`/v1/traces/facets?key=${named.id}`, {
       headers: bearer(place.daemon.login),
     });
@@ -263,6 +266,8 @@ describe('a query', () => {
       facets: {
         status: { values: expect.arrayContaining([{ value: 'completed', calls: 1 }]), is_partial: false },
         key: { values: [{ value: named.id, calls: 2 }] },
+        endpoint: { values: [{ value: '/v1/responses', calls: 2 }] },
+        tag: { values: [], none: 2 },
       },
     });
   });

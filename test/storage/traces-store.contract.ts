@@ -39,6 +39,7 @@ function matches(call: UsageRecord, filter: Partial<TracesSearch>): boolean {
     user: [user],
     conversation: [conversation],
     tag: Object.entries(tags).map((tag) => tag.join('=')),
+    httpStatus: [call.httpStatus === null ? null : String(call.httpStatus)],
     replayOf: [replayOf],
   };
   const isLike = (value: string | null, pattern: string) =>
@@ -81,6 +82,8 @@ const searches: Partial<TracesSearch>[] = [
   { terms: [without('tag', 'job=*'), having('user', '*')] },
   { terms: [having('model', 'c*')] },
   { terms: [having('user', 'ann', '[ab]*')] },
+  { terms: [having('httpStatus', '2*')] },
+  { terms: [without('httpStatus', '200')] },
 ];
 
 export function tracesStoreContract(open: OpenStorage): void {
@@ -289,13 +292,20 @@ export function tracesStoreContract(open: OpenStorage): void {
 
   test('are counted by their fields, for any filters and times', async () => {
     const { traces, calls } = await openWithLabels();
-    const fieldOf: Record<FacetField, (call: UsageRecord) => string | null> = {
-      status: ({ status }) => status,
-      errorCode: ({ errorCode }) => errorCode,
-      model: ({ model }) => model,
-      provider: ({ provider }) => provider,
-      keyId: ({ keyId }) => keyId,
-      client: ({ labels }) => labels.client,
+    const valuesOf: Record<FacetField, (call: UsageRecord) => (string | null)[]> = {
+      status: ({ status }) => [status],
+      errorCode: ({ errorCode }) => [errorCode],
+      model: ({ model }) => [model],
+      provider: ({ provider }) => [provider],
+      keyId: ({ keyId }) => [keyId],
+      client: ({ labels }) => [labels.client],
+      user: ({ labels }) => [labels.user],
+      tag: ({ labels }) => {
+        const tags = Object.entries(labels.tags).map((tag) => tag.join('='));
+        return tags.length === 0 ? [null] : tags;
+      },
+      conversation: ({ labels }) => [labels.conversation],
+      endpoint: ({ endpoint }) => [endpoint],
     };
     const hour = 3_600_000;
     const times = [
@@ -327,7 +337,7 @@ export function tracesStoreContract(open: OpenStorage): void {
       expect(found.calls, JSON.stringify(filter)).toBe(selected.length);
       expect(found.partial).toEqual([]);
       for (const [field, facet] of Object.entries(found.facets)) {
-        const values = selected.map(fieldOf[field as FacetField]);
+        const values = selected.flatMap(valuesOf[field as FacetField]);
         const counts = Map.groupBy(
           values.filter((value) => value !== null),
           (value) => value,
@@ -480,6 +490,8 @@ export function tracesStoreContract(open: OpenStorage): void {
         [{ terms: [having('model', 'openai/*')] }, ['req_2']],
         [{ terms: [having('client', 'curl'), having('tag', 'job=7')] }, ['req_3', 'req_2']],
         [{ terms: [without('tag', 'team=*')] }, []],
+        [{ terms: [having('httpStatus', '4*')] }, ['req_3', 'req_2']],
+        [{ terms: [without('httpStatus', '403')] }, []],
         [{ minTotalMs: 4 }, []],
         [{ requestIds: ['req_2', 'req_4'] }, ['req_2']],
         [{ since: morning + 3 }, ['req_3']],
@@ -493,12 +505,19 @@ export function tracesStoreContract(open: OpenStorage): void {
         expect.soft(await list(filter), JSON.stringify(filter)).toEqual(expected);
     });
 
-    test('are counted by error code, model, key and client, with those that have no record of their own', async () => {
+    test('are counted by their fields, with those that have no record of their own', async () => {
       const { traces, record } = await openWithRejections();
       await record(aRejection('req_6', { more: 35 }));
       const filter = { since: undefined, until: undefined, terms: [], minTotalMs: undefined };
       const counts = await traces.countRejections({ ...filter, workspaceIds: ['ws_1'] });
-      const alike = { errorCode: 'limit_reached', client: 'curl/8.9' };
+      const alike = {
+        errorCode: 'limit_reached',
+        client: 'curl/8.9',
+        user: 'ann',
+        conversation: null,
+        endpoint: '/v1/responses',
+        tags: ['team=a', 'job=7'],
+      };
       expect(counts).toHaveLength(2);
       // One of its own, and one that stands for 36.
       expect(counts).toContainEqual({ ...alike, model: 'openai/gpt-5', keyId: 'key_1', calls: 37 });

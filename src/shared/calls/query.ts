@@ -13,6 +13,7 @@ export const queryWords = [
   'user',
   'conversation',
   'tag',
+  'http',
   'replay',
 ] as const;
 

@@ -207,7 +207,7 @@ export const traceFilters = {
     Type.String({
       maxLength: 2_000,
       description:
-        'A query such as `status:failed model:openai/* -client:curl >4s >$0.05 since:2h "some text"`, which has to match as well. Words are `status`, `error`, `endpoint`, `model`, `provider`, `key` (id or name), `client`, `user`, `conversation`, `tag`, `replay`, `since` and `until`. A text is searched for in what was asked and answered, which needs the scope `content:read`.',
+        'A query such as `status:failed model:openai/* -client:curl >4s >$0.05 since:2h "some text"`, which has to match as well. Words are `status`, `error`, `endpoint`, `model`, `provider`, `key` (id or name), `client`, `user`, `conversation`, `tag`, `http` (the status of the response), `replay`, `since` and `until`. A text is searched for in what was asked and answered, which needs the scope `content:read`.',
     }),
   ),
   status: Type.Optional(
@@ -247,6 +247,12 @@ export const traceFilters = {
   ),
   tag: Type.Optional(
     Type.String({ maxLength: 128, description: 'Only calls with this tag: `team=search`.' }),
+  ),
+  http_status: Type.Optional(
+    Type.String({
+      maxLength: 3,
+      description: 'Only calls whose response had this status: `502`, or `5*` for all that begin with 5.',
+    }),
   ),
   replay_of: Type.Optional(
     Type.String({ pattern: requestIdPattern, description: 'Only calls that repeat this request.' }),
@@ -335,6 +341,10 @@ export const TraceFacets = Type.Object(
       provider: Facet('By the provider that answered, or at which a failed call failed last.'),
       key: Facet('By the id of a key or login.'),
       client: Facet('By client.'),
+      user: Facet('By end user.'),
+      tag: Facet('By tag: `team=search`. A call with several is counted by each.'),
+      conversation: Facet('By conversation.'),
+      endpoint: Facet('By path.'),
     }),
   },
   { $id: 'TraceFacets' },

@@ -17,6 +17,8 @@ export interface CallsLink {
   user?: string | undefined;
   conversation?: string | undefined;
   tag?: string | undefined;
+  endpoint?: string | undefined;
+  http?: string | undefined;
   since?: string | undefined;
   until?: string | undefined;
   /** In the prompt or the answer. */

@@ -5,13 +5,17 @@ import type { Facet, FacetField, RejectionCount, TraceFacets } from './store.ts'
 const valuesMax = 50;
 
 /** The values that a rejected call has in place of those of a finished one. */
-const ofRejections: Record<FacetField, (rejection: RejectionCount) => string | null> = {
-  status: () => 'rejected',
-  errorCode: ({ errorCode }) => errorCode,
-  model: ({ model }) => model,
-  provider: () => null,
-  keyId: ({ keyId }) => keyId,
-  client: ({ client }) => client,
+const ofRejections: Record<FacetField, (rejection: RejectionCount) => readonly (string | null)[]> = {
+  status: () => ['rejected'],
+  errorCode: ({ errorCode }) => [errorCode],
+  model: ({ model }) => [model],
+  provider: () => [null],
+  keyId: ({ keyId }) => [keyId],
+  client: ({ client }) => [client],
+  user: ({ user }) => [user],
+  tag: ({ tags }) => (tags.length === 0 ? [null] : tags),
+  conversation: ({ conversation }) => [conversation],
+  endpoint: ({ endpoint }) => [endpoint],
 };
 
 /** Counts of finished and rejected calls together. */
@@ -34,6 +38,10 @@ export function facetsView(
       provider: facet('provider'),
       key: facet('keyId'),
       client: facet('client'),
+      user: facet('user'),
+      tag: facet('tag'),
+      conversation: facet('conversation'),
+      endpoint: facet('endpoint'),
     },
   };
 }
@@ -41,14 +49,15 @@ export function facetsView(
 function withRejections(
   { values, other, none }: Facet,
   rejections: readonly RejectionCount[],
-  fieldOf: (rejection: RejectionCount) => string | null,
+  valuesOf: (rejection: RejectionCount) => readonly (string | null)[],
 ): Facet {
   const counts = new Map(values.map(({ value, calls }) => [value, calls]));
   let without = none;
   for (const rejection of rejections) {
-    const value = fieldOf(rejection);
-    if (value === null) without += rejection.calls;
-    else counts.set(value, (counts.get(value) ?? 0) + rejection.calls);
+    for (const value of valuesOf(rejection)) {
+      if (value === null) without += rejection.calls;
+      else counts.set(value, (counts.get(value) ?? 0) + rejection.calls);
+    }
   }
   const sorted = [...counts].sort(([, most], [, fewer]) => fewer - most);
   const rest = sorted.slice(valuesMax).reduce((sum, [, calls]) => sum + calls, 0);

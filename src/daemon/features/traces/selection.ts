@@ -35,6 +35,7 @@ const fieldsOfWords: Record<QueryWord, TermField> = {
   user: 'user',
   conversation: 'conversation',
   tag: 'tag',
+  http: 'httpStatus',
   replay: 'replayOf',
 };
 
@@ -75,6 +76,7 @@ function parameterTerms(filters: CallFilters): SearchTerm[] {
     user: listed(filters.user),
     conversation: listed(filters.conversation),
     tag: listed(filters.tag),
+    httpStatus: listed(filters.http_status),
     replayOf: listed(filters.replay_of),
   };
   return Object.entries(values).flatMap(([field, given]) =>

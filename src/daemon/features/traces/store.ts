@@ -55,6 +55,7 @@ const termFields = [
   'user',
   'conversation',
   'tag',
+  'httpStatus',
   'replayOf',
 ] as const;
 
@@ -111,7 +112,20 @@ export interface Facet {
   none: number;
 }
 
-export type FacetField = 'status' | 'errorCode' | 'model' | 'provider' | 'keyId' | 'client';
+export const facetFields = [
+  'status',
+  'errorCode',
+  'model',
+  'provider',
+  'keyId',
+  'client',
+  'user',
+  'tag',
+  'conversation',
+  'endpoint',
+] as const satisfies TermField[];
+
+export type FacetField = (typeof facetFields)[number];
 
 export interface TraceFacets {
   calls: number;
@@ -148,6 +162,12 @@ export interface RejectionCount {
   model: string | null;
   keyId: string | null;
   client: string | null;
+  user: string | null;
+  conversation: string | null;
+  /** Null where only the counts of a call are kept. */
+  endpoint: string | null;
+  /** `team=a`. */
+  tags: readonly string[];
   calls: number;
 }
 

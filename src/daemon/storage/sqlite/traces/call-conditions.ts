@@ -1,3 +1,4 @@
+import { isLike } from '../../../../shared/calls/query.ts';
 import type { SearchTerm, TermField, TracesSearch } from '../../../features/traces/store.ts';
 import type { Connection } from '../engine/connection.ts';
 import type { NameTexts } from '../engine/names.ts';
@@ -42,6 +43,7 @@ const columns: Record<TermField, string> = {
   user: 'calls.end_user',
   conversation: 'calls.conversation',
   tag: tagNumber,
+  httpStatus: 'calls.http_status',
   replayOf: 'calls.replay_of',
 };
 
@@ -98,6 +100,8 @@ function numbered(
   names: NameTexts,
   { term, workspace }: { term: SearchTerm; workspace: number },
 ): NumberedTerm {
+  if (term.field === 'httpStatus')
+    return { ...term, numbers: httpStatuses.filter((status) => isOneOf(status, term.values)), patterns: [] };
   const plain = term.values.filter((value) => !value.includes('*'));
   const numbers =
     term.field === 'client'
@@ -105,6 +109,12 @@ function numbered(
       : plain.flatMap((value) => names.numberOf(value) ?? []);
   return { ...term, numbers, patterns: term.values.filter((value) => value.includes('*')).map(globOf) };
 }
+
+/** Those that a response can have. */
+const httpStatuses = Array.from({ length: 500 }, (_, index) => 100 + index);
+
+const isOneOf = (status: number, patterns: readonly string[]) =>
+  patterns.some((pattern) => isLike(String(status), pattern));
 
 /** Only `*` has a meaning in a pattern of a term. */
 export function globOf(pattern: string): string {

@@ -1,10 +1,11 @@
 import { isLike } from '../../../../shared/calls/query.ts';
-import type {
-  Facet,
-  FacetField,
-  FacetsFilter,
-  SearchTerm,
-  TraceFacets,
+import {
+  type Facet,
+  type FacetField,
+  type FacetsFilter,
+  facetFields,
+  type SearchTerm,
+  type TraceFacets,
 } from '../../../features/traces/store.ts';
 import type { Connection } from '../engine/connection.ts';
 import type { NameTexts } from '../engine/names.ts';
@@ -19,7 +20,7 @@ const deadlineMs = 25;
 /** Values of a field that are counted one by one. */
 const valuesMax = 50;
 
-const fields = ['status', 'errorCode', 'model', 'provider', 'keyId', 'client'] as const;
+const fields = facetFields;
 /** Fields by which there are common totals. */
 const summed = ['model', 'provider', 'status'] as const satisfies (FacetField & SumGroup)[];
 
@@ -29,14 +30,7 @@ type Counts = Map<number | null, number>;
 const noCalls: Facet = { values: [], other: 0, none: 0 };
 const none: TraceFacets = {
   calls: 0,
-  facets: {
-    status: noCalls,
-    errorCode: noCalls,
-    model: noCalls,
-    provider: noCalls,
-    keyId: noCalls,
-    client: noCalls,
-  },
+  facets: Object.fromEntries(fields.map((field) => [field, noCalls])) as Record<FacetField, Facet>,
   partial: [],
   countedSince: undefined,
 };
@@ -100,6 +94,7 @@ function countsFromTotals(
   for (const [field, group] of [
     ['errorCode', 'error'],
     ['client', 'client'],
+    ['user', 'user'],
   ] as const) {
     const labelled: Counts = new Map();
     for (const row of new UsageSummer(database, filter, [group]).sum(since, until))
@@ -187,7 +182,7 @@ function listedCalls(database: Connection, workspace: number, { from, to }: { fr
     .all({ workspace, from, to, foldedTo: foldedTo(database) });
 }
 
-type Row = Record<FacetField, number | null>;
+type Row = Record<Exclude<FacetField, 'tag'>, number | null> & { tags: string | null };
 
 /** Counts calls one by one, newest first; `end` is where time was up. */
 function scanned(
@@ -203,13 +198,20 @@ function scanned(
     ...looked,
     range: { workspace, since, until, after: undefined },
     columns:
-      ', calls.status, calls.error_code AS errorCode, calls.model, calls.provider, calls.key AS keyId, calls.client',
+      ', calls.status, calls.error_code AS errorCode, calls.model, calls.provider, calls.key AS keyId, calls.client, calls.end_user AS "user", calls.conversation, calls.endpoint, calls.tags',
     limit: Number.MAX_SAFE_INTEGER,
     deadlineMs,
     pace,
   });
-  for (const row of found) for (const field of fields) add(counts.get(field), row[field], 1);
+  for (const row of found)
+    for (const field of fields) for (const name of namesIn(row, field)) add(counts.get(field), name, 1);
   return { counts, end: end?.completedAt };
+}
+
+/** A call has any number of tags, and one of all else. */
+function namesIn(row: Row, field: FacetField): (number | null)[] {
+  if (field !== 'tag') return [row[field]];
+  return row.tags === null ? [null] : (JSON.parse(row.tags) as number[]);
 }
 
 /** The name 0 stands for labels beyond the most of a day. */

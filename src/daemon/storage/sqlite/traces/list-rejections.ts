@@ -56,11 +56,13 @@ export function countRejections(
     filter.requestIds !== undefined ||
     filter.terms.some(({ field }) => !countedFields.has(field));
   return database
-    .prepare<[object], RejectionCount>(
-      `SELECT error_code AS errorCode, model, key_id AS keyId, client, sum(calls) AS calls
-       FROM ${rejectedTable(sql, { isRecorded })} GROUP BY 1, 2, 3, 4`,
+    .prepare<[object], Omit<RejectionCount, 'tags'> & { tags: string | null }>(
+      `SELECT error_code AS errorCode, model, key_id AS keyId, client, end_user AS "user", conversation, endpoint, tags,
+         sum(calls) AS calls
+       FROM ${rejectedTable(sql, { isRecorded })} GROUP BY 1, 2, 3, 4, 5, 6, 7, 8`,
     )
-    .all(values);
+    .all(values)
+    .map(({ tags, ...count }) => ({ ...count, tags: tags === null ? [] : (JSON.parse(tags) as string[]) }));
 }
 
 /** How many calls were rejected in each bucket of time. */
@@ -86,6 +88,7 @@ const columns: Record<TermField, string> = {
   user: 'end_user',
   conversation: 'conversation',
   tag: 'json_each.value',
+  httpStatus: 'CAST(http_status AS TEXT)',
   replayOf: 'replay_of',
 };
 

@@ -8,23 +8,23 @@ export const rejectionSlotMs = 15 * 60_000;
 
 /** Records of rejected calls that match conditions, which name its columns; `calls` is how many it stands for. */
 const recorded = (condition: string) =>
-  `SELECT completed_at, error_code, model, key_id, client, end_user, tags, 1 + more AS calls
+  `SELECT completed_at, error_code, model, key_id, client, end_user, conversation, endpoint, tags, 1 + more AS calls
    FROM rejections
    WHERE workspace_id IN (SELECT value FROM json_each(@workspaceIds)) AND ${condition}`;
 
-/** The counts of those whose records were removed; their users and tags are no longer known. */
+/** The counts of those whose records were removed; their users, conversations, endpoints and tags are no longer known. */
 const removed = (condition: string) =>
   `SELECT * FROM (SELECT slot * ${rejectionSlotMs} AS completed_at, error_code, nullif(model, '') AS model,
        nullif(key_id, '') AS key_id, nullif(client, '') AS client, CAST(NULL AS TEXT) AS end_user,
-       CAST(NULL AS TEXT) AS tags, calls
+       CAST(NULL AS TEXT) AS conversation, CAST(NULL AS TEXT) AS endpoint, CAST(NULL AS TEXT) AS tags, calls
      FROM rejection_totals
      WHERE workspace_id IN (SELECT value FROM json_each(@workspaceIds))
        AND slot >= @fromSlot AND slot <= @toSlot) AS totals
    WHERE ${condition}`;
 
 /**
- * A table of rejected calls: `completed_at, error_code, model, key_id, client, end_user, tags, calls`. Its parameters are
- * `workspaceIds` as JSON, in which an empty text stands for unknown callers, and those of `slotBounds`. With `isRecorded`, it
+ * A table of rejected calls: `completed_at, error_code, model, key_id, client, end_user, conversation, endpoint, tags, calls`. Its
+ * parameters are `workspaceIds` as JSON, in which an empty text stands for unknown callers, and those of `slotBounds`. With `isRecorded`, it
  * has only those with a record.
  */
 export function rejectedTable(condition: string, { isRecorded = false } = {}): string {
