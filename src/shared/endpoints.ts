@@ -105,6 +105,7 @@ export const deleteTraceContent: Address<typeof contentContract.deleteTraceConte
 export const endCaptureWire: Address<typeof contentContract.endCaptureWire> = { method: 'DELETE', path: '/v1/capture/wire' };
 export const getCapture: Address<typeof contentContract.getCapture> = { method: 'GET', path: '/v1/capture' };
 export const getTraceContent: Address<typeof contentContract.getTraceContent> = { method: 'GET', path: '/v1/traces/{request_id}/content' };
+export const listContentPreviews: Address<typeof contentContract.listContentPreviews> = { method: 'GET', path: '/v1/traces/previews' };
 export const searchTraceContent: Address<typeof contentContract.searchTraceContent> = { method: 'GET', path: '/v1/traces/search' };
 export const previewChatCompletion: Address<typeof costPreviewContract.previewChatCompletion> = { method: 'POST', path: '/v1/preview/chat/completions' };
 export const previewEmbedding: Address<typeof costPreviewContract.previewEmbedding> = { method: 'POST', path: '/v1/preview/embeddings' };

@@ -453,6 +453,78 @@ test('a workspace and a key decide what is kept of their calls, within what the 
   await put('/v1/workspaces/me', null, 'PATCH', login);
 });
 
+describe('previews', () => {
+  const previews = async (requests: readonly string[], secret?: string) =>
+    await get<{ data: { question: string | null; answer: string | null }[] }>(
+      `/v1/traces/previews?requests=${requests.join(',')}`,
+      secret,
+    );
+  const tool = { type: 'function', function: { name: 'read', parameters: {} } };
+
+  test('have the last question and the beginning of the answer, of any format and length', async () => {
+    const long = 'x'.repeat(100_000);
+    const cases: {
+      body: object;
+      path?: string;
+      reply: Parameters<FakeOpenAi['script']>[0];
+      shown: object;
+    }[] = [
+      {
+        body: { messages: [{ role: 'system', content: 'Be brief.' }, ...hello('How\n are   you?').messages] },
+        reply: { text: `Well.\n${long}` },
+        shown: { question: 'How are you?', answer: `Well. ${'x'.repeat(193)}…` },
+      },
+      {
+        // The question is before what a tool returned, and after a long one.
+        body: {
+          messages: [
+            ...hello(long).messages,
+            { role: 'assistant', content: 'Go on.' },
+            ...hello('And „this“?').messages,
+            {
+              role: 'assistant',
+              tool_calls: [{ id: 'c', type: 'function', function: { name: 'read', arguments: '{}' } }],
+            },
+            { role: 'tool', tool_call_id: 'c', content: long },
+          ],
+          tools: [{ ...tool, function: { ...tool.function, description: long } }],
+        },
+        reply: { calls: [{ name: 'read', arguments: '{}' }] },
+        shown: { question: 'And „this“?', answer: '→ read' },
+      },
+      {
+        body: { max_tokens: 99, messages: [{ role: 'user', content: [{ type: 'text', text: 'Hi' }] }] },
+        path: '/v1/messages',
+        reply: { text: 'Hello.' },
+        shown: { question: 'Hi', answer: 'Hello.' },
+      },
+      {
+        body: { input: `Why? ${long}` },
+        path: '/v1/responses',
+        reply: { error: { status: 500, message: 'Out of order.' } },
+        shown: { question: `Why? ${'x'.repeat(194)}…`, answer: expect.stringMatching(/provider/i) },
+      },
+    ];
+    const requests: string[] = [];
+    for (const { body, path = '/v1/chat/completions', reply } of cases) {
+      fake.script(reply);
+      requests.push(await call(body, { path }));
+    }
+    const unkept = await call(hello(), { headers: { 'x-service-capture': 'off' } });
+    const { body } = await previews([...requests, unkept, 'req_none']);
+    expect(body.data).toEqual(cases.map(({ shown }, at) => ({ request_id: requests[at], ...shown })));
+    await get(`/v1/traces/${requests[0]}/content`, place.daemon.login, 'DELETE');
+    expect((await previews([requests[0] as string])).body.data).toEqual([]);
+  });
+
+  test('are of the workspace, and for those who may read content', async () => {
+    const request = await call(hello('Mine.'));
+    expect((await previews([request], place.daemon.key)).status).toBe(403);
+    expect((await previews([request], place.stranger.login)).body.data).toEqual([]);
+    expect((await previews(Array.from({ length: 101 }, () => request))).status).toBe(400);
+  });
+});
+
 describe('search', () => {
   interface Found {
     matches: { request_id: string; part: string; snippet: string; start: number; end: number }[];

@@ -307,6 +307,47 @@ export const searchTraceContent = endpoint({
   ),
 });
 
+/** The most requests whose previews are asked for at once. */
+export const previewsMax = 100;
+
+export const listContentPreviews = endpoint({
+  id: 'listContentPreviews',
+  method: 'GET',
+  path: '/v1/traces/previews',
+  summary: 'List the last question and the beginning of the answer of requests.',
+  description:
+    'Of the requests that are named, in their order, without those whose content is not kept. Each text is one line of at most 200 characters.',
+  tag: 'Traces',
+  access: readers,
+  query: Type.Object({
+    requests: Type.String({
+      minLength: 1,
+      maxLength: previewsMax * 65,
+      description: `The ids of requests, separated by commas; at most ${previewsMax}.`,
+    }),
+  }),
+  result: Type.Object(
+    {
+      object: Type.Literal('trace.previews'),
+      data: Type.Array(
+        Type.Object({
+          request_id: Type.String(),
+          question: nullable(
+            Type.String({ description: 'The last text of the user; null if there is none.' }),
+          ),
+          answer: nullable(
+            Type.String({
+              description:
+                'The beginning of the answer, `→ read_file` if it only calls a tool, or the message of the error; null if there is none.',
+            }),
+          ),
+        }),
+      ),
+    },
+    { $id: 'TracePreviews' },
+  ),
+});
+
 const WireWindows = Type.Array(
   Type.Object({
     key: nullable(Type.String({ description: 'Null for all keys and logins.' })),

@@ -8,6 +8,8 @@ import {
   endCaptureWire,
   getCapture,
   getTraceContent,
+  listContentPreviews,
+  previewsMax,
   type RequestComposition,
   requestPartsMax,
   searchTraceContent,
@@ -60,6 +62,20 @@ export function captureHandlers(deps: CaptureHandlersDeps): Handler[] {
       const composition = part === 'composition' ? await store.compose(workspaceId, requestId) : null;
       if (!found || composition === undefined) throw notKept(settings);
       return { ...contentView(found, part), composition: composition && compositionView(composition) };
+    }),
+
+    implement(listContentPreviews, async ({ caller, query: { requests } }) => {
+      const requestIds = requests.split(',');
+      if (requestIds.length > previewsMax)
+        throw new ApiError('invalid_request', {
+          param: 'requests',
+          message: `\`requests\` must name at most ${previewsMax} requests.`,
+        });
+      const found = await store.previews(keyOrLogin(caller).workspaceId, requestIds);
+      return {
+        object: 'trace.previews' as const,
+        data: found.map(({ requestId, ...preview }) => ({ request_id: requestId, ...preview })),
+      };
     }),
 
     implement(deleteTraceContent, async ({ caller, params: { request_id: requestId } }) => {

@@ -170,6 +170,13 @@ export interface KeptContent {
   parts: readonly KeptPart[];
 }
 
+/** The last question and the beginning of the answer, on one line each; null if there is none. */
+export interface ContentPreview {
+  requestId: string;
+  question: string | null;
+  answer: string | null;
+}
+
 export type KeptPart = 'request' | 'attempts' | 'answer' | 'timing' | 'wire';
 
 export interface ContentSearch {
@@ -237,6 +244,8 @@ export interface ContentStore {
   find(workspaceId: string, requestId: string, page?: ContentPage): Promise<CallContent | undefined>;
   /** What is kept of these calls, in any order, without those of which nothing is known. Includes what is not stored yet. */
   kept(workspaceId: string, requestIds: readonly string[]): Promise<KeptContent[]>;
+  /** Of these calls, in their order, without those of which no content is kept. */
+  previews(workspaceId: string, requestIds: readonly string[]): Promise<ContentPreview[]>;
   /** What its request consists of; null if it has no body that is an object. */
   compose(workspaceId: string, requestId: string): Promise<Composition | null | undefined>;
   /** What this call introduced also disappears from later calls that repeat it. Returns whether there was such a call. */

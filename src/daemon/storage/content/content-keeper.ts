@@ -13,6 +13,7 @@ import type {
   CallContent,
   Composition,
   ContentPage,
+  ContentPreview,
   ContentRead,
   ContentSelection,
   ContentText,
@@ -25,6 +26,7 @@ import type { ContentShelf } from './content-shelf.ts';
 import type { ContentShelves, Located } from './content-shelves.ts';
 import { eraseRepeated } from './erase-repeated.ts';
 import { pack, unpack, wasCut } from './packed.ts';
+import { previewOf } from './preview.ts';
 import type { Redactor } from './redactor.ts';
 import { splitJson } from './split-json.ts';
 
@@ -167,6 +169,13 @@ export class ContentKeeper {
         refusal: shown('attempts', attempt.refusal),
       })),
     };
+  }
+
+  previews(workspaceId: string, requestIds: readonly string[]): ContentPreview[] {
+    return requestIds.flatMap((requestId) => {
+      const located = this.#located(workspaceId, requestId);
+      return located ? [previewOf(located.shelf, located.record)] : [];
+    });
   }
 
   /** Looks for the request before it until `untilMs`. */

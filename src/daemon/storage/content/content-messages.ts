@@ -5,6 +5,7 @@ import type {
   Composition,
   ContentMatches,
   ContentPage,
+  ContentPreview,
   ContentSearch,
   ContentSelection,
   KeptContent,
@@ -33,6 +34,7 @@ export interface ContentRequests {
     answer: CallContent | undefined,
   ];
   kept: [question: { workspaceId: string; requestIds: readonly string[] }, answer: KeptContent[]];
+  previews: [question: { workspaceId: string; requestIds: readonly string[] }, answer: ContentPreview[]];
   compose: [question: { workspaceId: string; requestId: string }, answer: Composition | null | undefined];
   remove: [question: { workspaceId: string; requestId: string }, answer: boolean];
   select: [question: ContentSelection, answer: string[]];

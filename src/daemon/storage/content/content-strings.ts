@@ -1,3 +1,5 @@
+import { endOfString, skipSpace } from './json-spans.ts';
+
 /** A string in a JSON text that someone or a model said, and where its token is. */
 export interface ContentString {
   value: string;
@@ -14,8 +16,6 @@ const saidMembers: ReadonlySet<string> = new Set([
 ]);
 /** The members that are objects of any names, such as what a tool is called with. */
 const freeMembers: ReadonlySet<string> = new Set(['input', 'args', 'arguments', 'response', 'output']);
-
-const space = /[ \t\n\r]/;
 
 interface Level {
   /** The member whose value it is; undefined for an element, or if it began before the text. */
@@ -81,24 +81,5 @@ function stringAt(text: string, start: number, end: number): string {
     return JSON.parse(text.slice(start, end));
   } catch {
     return raw;
-  }
-}
-
-function skipSpace(text: string, at: number): number {
-  let next = at;
-  while (next < text.length && space.test(text.charAt(next))) next += 1;
-  return next;
-}
-
-/** After the closing quotation mark of the string that starts here. */
-function endOfString(text: string, at: number): number {
-  let next = at + 1;
-  for (;;) {
-    const end = text.indexOf('"', next);
-    if (end < 0) return text.length;
-    let backslashes = 0;
-    while (text[end - 1 - backslashes] === '\\') backslashes += 1;
-    if (backslashes % 2 === 0) return end + 1;
-    next = end + 1;
   }
 }

@@ -9,6 +9,7 @@ import type {
   AnsweredContent,
   AskedContent,
   ContentPage,
+  ContentPreview,
   ContentSearch,
   ContentSelection,
   ContentStatus,
@@ -145,6 +146,10 @@ export class ContentThread implements ContentStore {
     const isStored = this.#thread !== undefined || this.#hasFile();
     const stored = isStored ? await this.#ask('kept', { workspaceId, requestIds }) : [];
     return withWaiting(stored, this.#captured, requestIds);
+  }
+
+  async previews(workspaceId: string, requestIds: readonly string[]): Promise<ContentPreview[]> {
+    return (await this.#request('previews', { workspaceId, requestIds })) ?? [];
   }
 
   async compose(workspaceId: string, requestId: string) {

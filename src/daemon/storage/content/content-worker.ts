@@ -209,6 +209,7 @@ if (parentPort) {
       const captured = waiting.flatMap((batch) => batch.captured);
       return keptOf(shelves, wanted, captured);
     }),
+    previews: afterAll(({ workspaceId, requestIds }) => keeper.previews(workspaceId, requestIds)),
     compose: afterAll(({ workspaceId, requestId }) =>
       keeper.compose(workspaceId, requestId, performance.now() + composeMs),
     ),

@@ -33,14 +33,15 @@ export function jsonSpans(text: string, at: number): JsonSpan[] {
   return spans;
 }
 
-function skipSpace(text: string, at: number): number {
+/** The first character from here on that is no white space. */
+export function skipSpace(text: string, at: number): number {
   let next = at;
   while (next < text.length && space.test(text.charAt(next))) next += 1;
   return next;
 }
 
 /** After the closing quotation mark of the string that starts here. */
-function endOfString(text: string, at: number): number {
+export function endOfString(text: string, at: number): number {
   let next = at + 1;
   for (;;) {
     const end = text.indexOf('"', next);
