@@ -235,3 +235,48 @@ function jsonText(value: unknown): string {
     return '…';
   }
 }
+
+/** Passages that are shown, or, with a title, folded under it. */
+export interface PassageGroup {
+  title: string | undefined;
+  passages: Passage[];
+}
+
+/** Of a turn with more passages than this, the middle is folded. */
+const turnPassagesMax = 6;
+const turnEndPassages = 3;
+
+/** A conversation as it is read from its end: instructions, earlier turns and the middle of a long one are folded. */
+export function foldedPassages(passages: readonly Passage[]): PassageGroup[] {
+  const last = passages.findLastIndex(
+    ({ role, blocks }) => role === 'user' && blocks.some(({ kind }) => kind !== 'result'),
+  );
+  const turn = Math.max(0, last);
+  const before = passages.slice(0, turn);
+  const isSetting = ({ role }: Passage) => role === 'system' || role === 'developer';
+  const settings = before.filter(isSetting);
+  const earlier = before.filter((passage) => !isSetting(passage));
+  const said = passages.slice(turn);
+  const middle = said.length > turnPassagesMax ? said.slice(1, -turnEndPassages) : [];
+  const groups = [
+    ...(settings.length > 0 ? [{ title: `Instructions, ${sizeOf(settings)}`, passages: settings }] : []),
+    ...(earlier.length > 0 ? [{ title: `${counted(earlier)} before`, passages: earlier }] : []),
+  ];
+  return middle.length === 0
+    ? [...groups, { title: undefined, passages: said }]
+    : [
+        ...groups,
+        { title: undefined, passages: said.slice(0, 1) },
+        { title: `${counted(middle)} more of this turn`, passages: middle },
+        { title: undefined, passages: said.slice(-turnEndPassages) },
+      ];
+}
+
+function counted(passages: readonly Passage[]): string {
+  return passages.length === 1 ? '1 message' : `${passages.length} messages`;
+}
+
+function sizeOf(passages: readonly Passage[]): string {
+  const texts = passages.flatMap(({ blocks }) => blocks.map(({ text }) => text.length));
+  return sizeText(texts.reduce((sum, length) => sum + length, 0));
+}

@@ -7,6 +7,7 @@ import { useKeys } from './data/keys.ts';
 import { login } from './data/login.ts';
 import { hrefOf, navigate, route } from './data/route.ts';
 import { askedLink, isSigningIn } from './data/sign-in.ts';
+import { screenTitle } from './data/title.ts';
 import { ConnectionBanner } from './parts/connection-banner.tsx';
 import { FiringAlerts } from './parts/firing-alerts.tsx';
 import { LoadedScreen } from './parts/loaded-screen.tsx';
@@ -50,7 +51,7 @@ function SignedIn() {
   const screen = screens.find((one) => one.name === name);
   useEffect(() => {
     if (screen === undefined) navigate(hrefOf(screens[0]?.name ?? ''), { replace: true });
-    else document.title = `${screen.title} · Gateway`;
+    else screenTitle.value = screen.title;
   }, [screen]);
   return (
     <div class="page">

@@ -20,7 +20,7 @@ function preference(name: string, initial: string) {
 export const theme = preference('theme', 'system');
 
 /** Whether the Markdown of requests and answers is applied: `conversation` or `markdown`. */
-export const bodyView = preference('view', 'conversation');
+export const bodyView = preference('view', 'markdown');
 
 /** The zone of times and days: `local`, or the name of one, such as `UTC` and `Europe/Berlin`. */
 export const zone = preference('zone', 'local');

@@ -1,8 +1,8 @@
 import { useSignal } from '@preact/signals';
 import type { ComponentChildren } from 'preact';
-import { useEffect, useRef } from 'preact/hooks';
+import { useEffect, useLayoutEffect, useRef } from 'preact/hooks';
 import { isNarrow } from '../data/narrow.ts';
-import { TableHead } from './table-head.tsx';
+import { type ColumnSort, TableHead } from './table-head.tsx';
 
 export interface TableColumn<Row> {
   name: string;
@@ -10,6 +10,7 @@ export interface TableColumn<Row> {
   kind?: string;
   /** The whole text of a cell, shown when it is pointed at. */
   whole?: (row: Row) => string;
+  sort?: ColumnSort | undefined;
   show: (row: Row) => ComponentChildren;
 }
 
@@ -24,6 +25,8 @@ interface TableProps<Row> {
   /** Whether there are further rows, which `onEnd` loads. */
   hasMore: boolean;
   onEnd: () => void;
+  /** Where the table is scrolled to, which its owner keeps while it is not shown. */
+  place?: { top: number };
 }
 
 const rowHeights = { wide: 30, narrow: 50 };
@@ -32,9 +35,9 @@ const spare = 12;
 
 /** A table of many rows, of which only the visible ones are elements. */
 export function Table<Row>(props: TableProps<Row>) {
-  const { label, columns, rows, keyOf, selected, open, hasMore, onEnd } = props;
+  const { label, columns, rows, keyOf, selected, open, hasMore, onEnd, place } = props;
   const box = useRef<HTMLDivElement>(null);
-  const top = useSignal(0);
+  const top = useSignal(place?.top ?? 0);
   const height = useSignal(800);
   const rowHeight = isNarrow.value ? rowHeights.narrow : rowHeights.wide;
   useEffect(() => {
@@ -46,6 +49,9 @@ export function Table<Row>(props: TableProps<Row>) {
     observer.observe(element);
     return () => observer.disconnect();
   }, [height]);
+  useLayoutEffect(() => {
+    if (place && box.current) box.current.scrollTop = place.top;
+  }, [place]);
   const first = Math.max(0, Math.floor(top.value / rowHeight) - spare);
   const end = Math.min(rows.length, Math.ceil((top.value + height.value) / rowHeight) + spare);
   useEffect(() => {
@@ -68,6 +74,7 @@ export function Table<Row>(props: TableProps<Row>) {
       aria-label={label}
       onScroll={(event) => {
         top.value = event.currentTarget.scrollTop;
+        if (place) place.top = top.value;
       }}
     >
       <table aria-rowcount={hasMore ? -1 : rows.length + 1}>

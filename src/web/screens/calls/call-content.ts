@@ -14,6 +14,7 @@ type ContentQuery = Input<typeof contract>['query'];
 
 /** The content that each tab of a call shows; the comparison reads that of two calls itself. */
 export const contentQueries = {
+  conversation: firstPageOf('request'),
   timeline: { part: 'composition' },
   request: firstPageOf('request'),
   answer: firstPageOf('answer'),

@@ -1,5 +1,5 @@
 import { computed, effect, signal } from '@preact/signals';
-import { isQueryFault, parseQuery } from '../../../shared/calls/query.ts';
+import { formatQuery, isQueryFault, parseQuery } from '../../../shared/calls/query.ts';
 import type { TraceView } from '../../../shared/contract/traces.ts';
 import { listTraces } from '../../../shared/endpoints.ts';
 import { isEndOfRequest } from '../../../view/call-row.ts';
@@ -14,6 +14,13 @@ const pageSize = 50;
 /** The query whose calls are listed. */
 export const listedQuery = signal('');
 
+/** What the list is sorted by, the highest first; by time if undefined. */
+export type CallSorting = 'cost' | 'total_ms';
+export const listedSort = signal<CallSorting | undefined>(undefined);
+
+/** Whether calls may be missing in a sorted list, as there was no time to look at all. */
+export const isPartialList = signal(false);
+
 const parsed = computed(() => parseQuery(listedQuery.value));
 
 /** Why the query cannot be read, if it cannot. */
@@ -25,10 +32,29 @@ export const filters = computed<{ q?: string }>(() => {
   return isAsked ? { q: listedQuery.value } : {};
 });
 
-function listOf(chosen: { q?: string }): PagedList<TraceView> {
-  return new PagedList((after, signal) => {
-    const query = { ...chosen, limit: pageSize, fields: 'brief' as const, ...(after && { after }) };
-    return call(listTraces, { query }, { signal });
+/** The filters by which calls can be counted, and the text by which they cannot. */
+export const counted = computed<{ filters: { q?: string }; text: string | undefined }>(() => {
+  const query = parsed.value;
+  if (isQueryFault(query) || query.text === undefined) return { filters: filters.value, text: undefined };
+  const { text, ...rest } = query;
+  const q = formatQuery(rest);
+  return { filters: q === '' ? {} : { q }, text };
+});
+
+/** What the daemon can sort by: calls that contain a text are listed by time. */
+const sorting = computed(() => (counted.value.text === undefined ? listedSort.value : undefined));
+
+function listOf(chosen: { q?: string }, sort?: CallSorting): PagedList<TraceView> {
+  return new PagedList(async (after, signal) => {
+    const page = {
+      limit: pageSize,
+      fields: 'brief' as const,
+      ...(sort && { sort }),
+      ...(after && { after }),
+    };
+    const found = await call(listTraces, { query: { ...chosen, ...page } }, { signal });
+    isPartialList.value = found.is_partial === true;
+    return found;
   });
 }
 
@@ -53,12 +79,21 @@ export function reloadCalls(): void {
   calls.value.reload();
 }
 
+/** The call that was looked at last, or that the keyboard is on. */
+export const lastCall = signal<string | undefined>(undefined);
+
+/** Where the list is scrolled to while a call is shown. */
+export let listPlace = { top: 0 };
+
 effect(() => {
   const chosen = filters.value;
+  const sort = sorting.value;
   // Another login sees other calls.
   void login.value;
   calls.peek().stop();
-  calls.value = listOf(chosen);
+  calls.value = listOf(chosen, sort);
+  listPlace = { top: 0 };
+  isPartialList.value = false;
   newCalls.value = 0;
   if (isStarted) calls.peek().reload();
 });

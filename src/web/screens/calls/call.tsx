@@ -1,30 +1,24 @@
-import type { ComponentChildren } from 'preact';
 import { useEffect } from 'preact/hooks';
-import { capturedTexts } from '../../../shared/calls/captured-text.ts';
 import type { TraceView } from '../../../shared/contract/traces.ts';
 import { getTrace } from '../../../shared/endpoints.ts';
 import { ReceivedError } from '../../../shared/faults/received-error.ts';
 import { isReplayed } from '../../../shared/replay/prepare-replay.ts';
-import { rowOfTrace } from '../../../view/call-row.ts';
-import { callFields } from '../../../view/calls.ts';
-import { pick } from '../../../view/field.ts';
-import { useKeyNames } from '../../data/key-names.ts';
+import { clockTime } from '../../../view/times.ts';
 import { useKeys } from '../../data/keys.ts';
 import { onEvents } from '../../data/live.ts';
-import { now } from '../../data/now.ts';
+import { zone } from '../../data/preferences.ts';
 import { useQuery } from '../../data/query.ts';
 import { hrefOf, navigate, route, setQuery } from '../../data/route.ts';
-import { FieldText, titleOf } from '../../parts/field-columns.tsx';
+import { useTitle } from '../../data/title.ts';
 import { ProblemBox } from '../../parts/problem.tsx';
 import { Skeleton } from '../../parts/skeleton.tsx';
-import { Status } from '../../parts/status.tsx';
 import { Tabs } from '../../parts/tabs.tsx';
-import { Time } from '../../parts/time.tsx';
 import { contentQueries, useContent } from './call-content.ts';
-import { neighbours } from './call-list.ts';
-import { CopyMenu } from './copy-menu.tsx';
+import { CallHead } from './call-head.tsx';
+import { lastCall, neighbours } from './call-list.ts';
 import { Answer } from './tabs/answer.tsx';
 import { Attempts } from './tabs/attempts.tsx';
+import { ConversationTab } from './tabs/conversation.tsx';
 import { Cost } from './tabs/cost.tsx';
 import { Diff } from './tabs/diff.tsx';
 import { Headers, Raw } from './tabs/raw.tsx';
@@ -32,6 +26,7 @@ import { Request } from './tabs/request.tsx';
 import { Timeline } from './tabs/timeline.tsx';
 
 const tabs = [
+  ['conversation', 'Conversation'],
   ['timeline', 'Timeline'],
   ['request', 'Request'],
   ['answer', 'Answer'],
@@ -43,6 +38,7 @@ const tabs = [
 ] as const;
 
 const contents = {
+  conversation: ConversationTab,
   timeline: Timeline,
   request: Request,
   answer: Answer,
@@ -53,21 +49,30 @@ const contents = {
   raw: Raw,
 };
 
+/** What was asked and answered comes first. */
+const firstTab = 'conversation';
+
 /** A call on its own page: `#/calls/req_1?tab=request`. */
 export function CallPage({ id, query }: { id: string; query: string }) {
   const { data: trace, error, reload } = useQuery(getTrace, { params: { request_id: id } });
   const isMissing = error instanceof ReceivedError && error.code === 'not_found';
-  const wanted = route.value.query.get('tab') ?? 'timeline';
-  const tab = Object.hasOwn(contents, wanted) ? (wanted as keyof typeof contents) : 'timeline';
+  const wanted = route.value.query.get('tab') ?? firstTab;
+  const tab = Object.hasOwn(contents, wanted) ? (wanted as keyof typeof contents) : firstTab;
   // Asked for together with the trace, not after it.
   const content = useContent(id, contentQueries[tab]);
+  const answer = useContent(id, tab === 'conversation' ? contentQueries.answer : undefined);
+  useEffect(() => {
+    lastCall.value = id;
+  }, [id]);
+  useTitle(trace && titleOf(trace));
   const { previous, next } = neighbours(id);
   const list = hrefOf('calls', [], { q: query });
   const hrefOfCall = (other: string | undefined) =>
-    other && hrefOf('calls', [other], { q: query, tab: tab === 'timeline' ? undefined : tab });
+    other && hrefOf('calls', [other], { q: query, tab: tab === firstTab ? undefined : tab });
   const reloadAll = () => {
     reload();
     content.reload();
+    answer.reload();
   };
   const go = (href: string | undefined) => href && navigate(href, { replace: true });
   const step = (by: number) => {
@@ -136,6 +141,11 @@ function Missing({ id, reload }: { id: string; reload: () => void }) {
   );
 }
 
+/** `openai/gpt-5, 14:05:09`. */
+function titleOf({ model, completed_at: at }: TraceView): string {
+  return `${model ?? 'No model'}, ${clockTime(at, zone.value === 'local' ? undefined : zone.value)}`;
+}
+
 function Step({ href, title, label }: { href: string | undefined; title: string; label: string }) {
   return (
     <a
@@ -147,53 +157,5 @@ function Step({ href, title, label }: { href: string | undefined; title: string;
     >
       {label}
     </a>
-  );
-}
-
-const factNames = [
-  ...['total_ms', 'first_token_ms', 'tokens_per_second', 'tokens', 'cost_usd', 'key', 'client'],
-];
-
-function CallHead({ trace }: { trace: TraceView }) {
-  const { attempts } = trace;
-  const context = { now: now.value, keyNames: useKeyNames() };
-  const row = rowOfTrace(trace);
-  const facts: [string, ComponentChildren][] = [
-    ...pick(callFields, factNames).map((field): [string, ComponentChildren] => [
-      titleOf(field),
-      <FieldText key={field.name} field={field} row={row} context={context} />,
-    ]),
-    ['Content', capturedTexts[trace.captured?.state ?? 'none']],
-    ['Ended', <Time key="time" at={trace.completed_at} />],
-  ];
-  return (
-    <header class="call-head">
-      <div class="call-title">
-        <h1>{trace.model ?? 'no model'}</h1>
-        <Status status={trace.status} code={trace.error_code} />
-        {attempts.length > 1 && <span class="quiet">{attempts.length} attempts</span>}
-        <span class="call-actions">
-          {isReplayed(trace.endpoint) && (
-            <a
-              class="button"
-              href={hrefOf('playground', [], { replay: trace.request_id })}
-              title="Send it again, changed or to other models"
-            >
-              Replay
-            </a>
-          )}
-          <CopyMenu trace={trace} />
-        </span>
-      </div>
-      {trace.rejection && <p class="refusal">{trace.rejection.message}</p>}
-      <dl class="facts">
-        {facts.map(([name, value]) => (
-          <div key={name}>
-            <dt>{name}</dt>
-            <dd>{value}</dd>
-          </div>
-        ))}
-      </dl>
-    </header>
   );
 }

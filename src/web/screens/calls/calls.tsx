@@ -1,4 +1,4 @@
-import { signal, useSignal } from '@preact/signals';
+import { batch, signal, useSignal } from '@preact/signals';
 import { useEffect, useMemo, useRef } from 'preact/hooks';
 import type { TraceView } from '../../../shared/contract/traces.ts';
 import { briefCount } from '../../../view/numbers.ts';
@@ -11,36 +11,60 @@ import { Skeleton } from '../../parts/skeleton.tsx';
 import { Table, type TableColumn } from '../../parts/table.tsx';
 import { Typed } from '../../parts/typed.tsx';
 import { CallPage } from './call.tsx';
-import { calls, listedQuery, newCalls, queryFault, reloadCalls, startCalls } from './call-list.ts';
-import { ColumnMenu, columnsFor } from './columns.tsx';
+import {
+  type CallSorting,
+  calls,
+  isPartialList,
+  lastCall,
+  listedQuery,
+  listedSort,
+  listPlace,
+  newCalls,
+  queryFault,
+  reloadCalls,
+  startCalls,
+} from './call-list.ts';
+import { ColumnMenu, columnsFor, hasPreviews } from './columns.tsx';
 import { type GroupedCall, groupedByConversation } from './conversations.ts';
 import { ExportMenu } from './export-menu.tsx';
 import { Facets } from './facets.tsx';
 import { Histogram } from './histogram.tsx';
+import { loadPreviews } from './previews.ts';
 import { SavedQueries } from './saved-queries.tsx';
+import { conversationHref, conversationPath, Session } from './session.tsx';
 
 /** The list of calls, `#/calls?q=status:failed`, and a single one, `#/calls/req_1`. */
 export function Calls() {
   const { path, query } = route.value;
   const text = query.get('q') ?? '';
+  const sort = sortIn(query.get('sort'));
+  const [id, conversation] = path;
+  const isList = id === undefined;
   useEffect(() => {
-    listedQuery.value = text;
+    batch(() => {
+      listedQuery.value = text;
+      // The address of a call says nothing of the order of the list that it was opened from.
+      if (isList) listedSort.value = sort;
+    });
     startCalls();
-  }, [text]);
-  const id = path[0];
-  return id === undefined ? <CallList query={text} /> : <CallPage key={id} id={id} query={text} />;
+  }, [text, sort, isList]);
+  if (isList) return <CallList query={text} />;
+  if (id === conversationPath && conversation !== undefined)
+    return <Session key={conversation} conversation={conversation} />;
+  return <CallPage key={id} id={id} query={text} />;
+}
+
+function sortIn(text: string | null): CallSorting | undefined {
+  return text === 'cost' || text === 'total_ms' ? text : undefined;
 }
 
 /** The address of a call in the list of a query. */
 const hrefOfCall = (id: string, query: string) => hrefOf('calls', [id], { q: query });
 
-/** The row that the keyboard was on last. */
-let lastSelected: string | undefined;
-
 function CallList({ query }: { query: string }) {
   const list = calls.value;
   const rows = list.rows.value;
-  const selected = useSignal(lastSelected);
+  const selected = lastCall;
   const keyNames = useKeyNames();
   const isGrouped = route.value.query.get('group') === 'conversation';
   const shown = useMemo(
@@ -56,7 +80,6 @@ function CallList({ query }: { query: string }) {
     const at = shown.findIndex(({ request_id }) => request_id === selected.value);
     const next = shown[at < 0 ? 0 : Math.min(shown.length - 1, Math.max(0, at + step))];
     selected.value = next?.request_id;
-    lastSelected = next?.request_id;
   };
   useKeys({
     j: () => move(1),
@@ -67,6 +90,10 @@ function CallList({ query }: { query: string }) {
     '/': () => document.getElementById('query')?.focus(),
     r: reloadCalls,
   });
+  const hasText = hasPreviews();
+  useEffect(() => {
+    if (hasText) loadPreviews(rows);
+  }, [rows, hasText]);
   const error = list.error.value;
   const isEmpty = rows.length === 0 && !list.isLoading.value && error === undefined;
   return (
@@ -105,10 +132,23 @@ function CallList({ query }: { query: string }) {
               rows={shown}
               keyOf={idOf}
               selected={selected.value}
-              open={(row) => navigate(hrefOfCall(row.request_id, query))}
+              open={(row) =>
+                navigate(
+                  row.calls > 1 && row.conversation !== null
+                    ? conversationHref(row.conversation)
+                    : hrefOfCall(row.request_id, query),
+                )
+              }
+              place={listPlace}
               hasMore={list.hasMore.value}
               onEnd={loadMore}
             />
+          )}
+          {isPartialList.value && (
+            <p class="quiet" role="status">
+              Some calls may be missing: there was no time to look at all of them. A shorter time has them
+              all.
+            </p>
           )}
           {list.isLoading.value && list.scanned.value > 0 && (
             <p class="quiet" role="status">
@@ -134,7 +174,7 @@ function toggleMark(id: string): void {
 
 function openDiff(query: string): void {
   const [first, second] = marked.value;
-  const id = second ?? first ?? lastSelected;
+  const id = second ?? first ?? lastCall.value;
   if (id === undefined) return;
   navigate(hrefOf('calls', [id], { q: query, tab: 'diff', with: second === undefined ? undefined : first }));
 }

@@ -3,15 +3,20 @@ import { rowOfTrace } from '../../../view/call-row.ts';
 import { callFields } from '../../../view/calls.ts';
 import { fieldsOf } from '../../../view/field.ts';
 import { type KeyNames, keyText } from '../../../view/key-names.ts';
+import { isNarrow } from '../../data/narrow.ts';
 import { now } from '../../data/now.ts';
 import { callColumns } from '../../data/preferences.ts';
+import { setQuery } from '../../data/route.ts';
 import { Amount } from '../../parts/amount.tsx';
 import { callKinds, endedSeconds } from '../../parts/call-kinds.ts';
 import { fieldColumns, titleOf } from '../../parts/field-columns.tsx';
 import { Menu } from '../../parts/menu.tsx';
 import { Status } from '../../parts/status.tsx';
 import type { TableColumn } from '../../parts/table.tsx';
+import type { ColumnSort } from '../../parts/table-head.tsx';
 import { Time } from '../../parts/time.tsx';
+import { type CallSorting, listedSort } from './call-list.ts';
+import { previews } from './previews.ts';
 
 export interface ColumnContext {
   /** The address of a call of the list. */
@@ -20,8 +25,23 @@ export interface ColumnContext {
 }
 
 const fields = callFields.filter(({ lists }) => lists !== 'live');
-const titles = fields.map(titleOf);
-const initial = fields.filter(({ isUsual }) => isUsual).map(titleOf);
+/** Not a field of a call: it is read from its content. */
+const previewTitle = 'Content';
+const titles = [...fields.map(titleOf).toSpliced(4, 0, previewTitle)];
+const initial = titles.filter(
+  (title) => title === previewTitle || fields.some((field) => field.isUsual && titleOf(field) === title),
+);
+/** Columns by which the daemon sorts. */
+const sortings: Readonly<Record<string, CallSorting | undefined>> = {
+  Ended: undefined,
+  Cost: 'cost',
+  Total: 'total_ms',
+};
+
+/** Whether the list shows what was asked and answered. */
+export function hasPreviews(): boolean {
+  return isNarrow.value || chosen().includes(previewTitle);
+}
 
 /** The names of the chosen columns; Model leads to the call, and so is always there. */
 function chosen(): readonly string[] {
@@ -44,7 +64,8 @@ export function columnsFor({ hrefOf, keyNames }: ColumnContext): TableColumn<Tra
           <>
             <a href={hrefOf(id)}>{model ?? 'no model'}</a>
             <span class="second-line">
-              {[key && keyText(key, keyNames), client ?? provider].filter(Boolean).join(' · ')}
+              {previews.value.get(id)?.question ??
+                [key && keyText(key, keyNames), client ?? provider].filter(Boolean).join(' · ')}
             </span>
           </>
         ),
@@ -52,7 +73,31 @@ export function columnsFor({ hrefOf, keyNames }: ColumnContext): TableColumn<Tra
       },
     },
   );
-  return columns.filter(({ name }) => shown.includes(name));
+  const all = columns.toSpliced(4, 0, { name: previewTitle, kind: 'preview', show: previewCell });
+  return all
+    .filter(({ name }) => shown.includes(name))
+    .map((column) => ({
+      ...column,
+      sort: Object.hasOwn(sortings, column.name) ? sortOf(column.name) : undefined,
+    }));
+}
+
+function sortOf(name: string): ColumnSort {
+  const by = sortings[name];
+  return {
+    isChosen: listedSort.value === by,
+    choose: () => setQuery({ sort: listedSort.value === by ? undefined : by }),
+  };
+}
+
+/** What was asked last, and what was answered. */
+function previewCell({ request_id: id }: TraceView) {
+  const { question, answer } = previews.value.get(id) ?? {};
+  return (
+    <span class="preview-text" title={[question, answer].filter(Boolean).join('\n\n')}>
+      {question} {answer && <span class="quiet">{/^→/.test(answer) ? answer : `→ ${answer}`}</span>}
+    </span>
+  );
 }
 
 export function ColumnMenu() {

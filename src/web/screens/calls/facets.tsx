@@ -5,7 +5,7 @@ import { useKeyName } from '../../data/key-names.ts';
 import { isNarrow } from '../../data/narrow.ts';
 import { useQuery } from '../../data/query.ts';
 import { setQuery } from '../../data/route.ts';
-import { filters } from './call-list.ts';
+import { counted } from './call-list.ts';
 
 const shownMax = 8;
 
@@ -17,11 +17,16 @@ const facets = [
   ['provider', 'Provider'],
   ['key', 'Key'],
   ['client', 'Client'],
+  ['user', 'User'],
+  ['tag', 'Tag'],
+  ['conversation', 'Conversation'],
+  ['endpoint', 'Endpoint'],
 ] as const;
 
 /** How many calls have each status, model, …; a click filters by it. */
 export function Facets({ query }: { query: string }) {
-  const { data, isStale } = useQuery(getTraceFacets, { query: filters.value });
+  const { data, isStale } = useQuery(getTraceFacets, { query: counted.value.filters });
+  const { text } = counted.value;
   const nameOf = useKeyName();
   const groups = facets.map(([word, title]) => {
     const values = data?.facets[word].values ?? [];
@@ -52,6 +57,11 @@ export function Facets({ query }: { query: string }) {
   return (
     <details class="facets" open={!isNarrow.value}>
       <summary>Filters{data && `: ${briefCount(data.calls)} calls`}</summary>
+      {text !== undefined && (
+        <p class="quiet">
+          Counted without <code>"{text}"</code>
+        </p>
+      )}
       <div class={isStale ? 'stale' : ''}>{groups}</div>
     </details>
   );

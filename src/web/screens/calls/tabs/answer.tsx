@@ -13,7 +13,7 @@ export function Answer({ trace }: { trace: TraceView }) {
   const id = trace.request_id;
   return (
     <Body
-      id={id}
+      trace={trace}
       part="answer"
       extra={(conversation) => trace.streamed && <Playback id={id} text={answerText(conversation)} />}
     />

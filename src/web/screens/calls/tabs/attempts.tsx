@@ -64,7 +64,7 @@ export function Attempts({ trace }: { trace: TraceView }) {
           </section>
         );
       })}
-      {error !== undefined && <NotKept error={error} />}
+      {error !== undefined && <NotKept trace={trace} error={error} />}
     </>
   );
 }

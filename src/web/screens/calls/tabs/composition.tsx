@@ -1,3 +1,4 @@
+import type { TraceView } from '../../../../shared/contract/traces.ts';
 import { sizeText } from '../../../../shared/text/size-text.ts';
 import { briefCount } from '../../../../view/numbers.ts';
 import { hrefOf } from '../../../data/route.ts';
@@ -5,11 +6,13 @@ import { number, TableHead } from '../../../parts/table-head.tsx';
 import { contentQueries, useContent } from '../call-content.ts';
 
 /** What fills the context of a request, and where its cached prefix broke. */
-export function Composition({ id }: { id: string }) {
-  const { data } = useContent(id, contentQueries.timeline);
+export function Composition({ trace }: { trace: TraceView }) {
+  const { data } = useContent(trace.request_id, contentQueries.timeline);
   const composition = data?.composition;
   if (!composition) return null;
-  const { by_kind: kinds, tokens, previous } = composition;
+  const { by_kind: kinds, tokens } = composition;
+  // Calls that only begin alike need not have anything to do with each other.
+  const previous = trace.conversation === null ? null : composition.previous;
   const most = Math.max(1, ...kinds.map((kind) => kind.tokens));
   return (
     <section class="composition">

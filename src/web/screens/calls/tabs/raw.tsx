@@ -32,7 +32,7 @@ export function HeaderTable({ headers, label }: HeaderTableProps) {
 /** The headers of the request; those of providers are with their attempts. */
 export function Headers({ trace }: { trace: TraceView }) {
   const { data, error } = useContent(trace.request_id, contentQueries.headers);
-  if (error !== undefined) return <NotKept error={error} />;
+  if (error !== undefined) return <NotKept trace={trace} error={error} />;
   return (
     <>
       <p class="quiet">Harmless ones; of credentials, only the name is kept.</p>

@@ -9,7 +9,7 @@ export function Request({ trace }: { trace: TraceView }) {
           The provider’s format cannot express: {trace.dropped.map((one) => JSON.stringify(one)).join(', ')}
         </p>
       )}
-      <Body id={trace.request_id} part="request" />
+      <Body trace={trace} part="request" />
     </>
   );
 }

@@ -40,7 +40,7 @@ export function Timeline({ trace }: { trace: TraceView }) {
         </ol>
       </section>
       <UsualLatency trace={trace} />
-      <Composition id={trace.request_id} />
+      <Composition trace={trace} />
     </>
   );
 }
