@@ -2,9 +2,12 @@ import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import { parseQuery } from '../../src/shared/calls/query.ts';
 import type { TraceView } from '../../src/shared/contract/traces.ts';
+import { foldedPassages, requestConversation } from '../../src/view/conversation.ts';
 import { callsQuery, inRange, selects, toggled } from '../../src/web/data/calls-query.ts';
 import { groupedByConversation } from '../../src/web/screens/calls/conversations.ts';
 import { copyForms } from '../../src/web/screens/calls/copy-as.ts';
+import { SaidPassages } from '../../src/web/screens/calls/new-passages.ts';
+import { turnsIn, withoutTurn, withText, withTurns } from '../../src/web/screens/playground/turns.ts';
 
 /** What the page of a call computes, without a browser. */
 
@@ -95,4 +98,68 @@ test('calls of a conversation are one row with their sums', () => {
     timings: { first_token_ms: null, total_ms: 20 },
   });
   expect(rows[2]?.cost).toBeNull();
+});
+
+describe('a conversation', () => {
+  const say = (role: string, content: unknown) => ({ role, content });
+  const calls = [{ id: 'c1', type: 'function', function: { name: 'read', arguments: '{}' } }];
+  const turn = [
+    say('user', 'Second?'),
+    ...Array.from({ length: 4 }, () => [
+      { ...say('assistant', null), tool_calls: calls },
+      say('tool', 'A file.'),
+    ]).flat(),
+  ];
+  const messages = [say('system', 'Be brief.'), say('user', 'First?'), say('assistant', 'Yes.'), ...turn];
+
+  test('is read from its end: instructions, earlier turns and the middle of a long one are folded', () => {
+    const groups = foldedPassages(requestConversation({ messages }).passages);
+    expect(groups.map(({ title, passages }) => [title, passages.length])).toEqual([
+      ['Instructions, 9 B', 1],
+      ['2 messages before', 2],
+      [undefined, 1],
+      ['5 messages more of this turn', 5],
+      [undefined, 3],
+    ]);
+    expect(groups.flatMap(({ passages }) => passages)).toHaveLength(messages.length);
+    expect(foldedPassages(requestConversation({ input: 'Hi' }).passages)).toMatchObject([
+      { title: undefined },
+    ]);
+    expect(foldedPassages([])).toEqual([{ title: undefined, passages: [] }]);
+  });
+
+  test('says what each of its calls added', () => {
+    const said = new SaidPassages();
+    const added = (from: number, to: number) =>
+      said
+        .newIn(requestConversation({ messages: messages.slice(from, to) }).passages)
+        .map(({ role }) => role);
+    expect(added(0, 2)).toEqual(['system', 'user']);
+    said.add(requestConversation({ messages: [say('assistant', 'Yes. ')] }).passages);
+    expect(added(0, 4)).toEqual(['user']);
+    // One that sends only what is new.
+    expect(added(4, 6)).toEqual(['assistant', 'tool']);
+  });
+
+  test('is edited in the format of its request, and what is no text stays as it is', () => {
+    const chat = {
+      model: 'm',
+      messages: [...messages.slice(0, 2), say('user', [{ type: 'text', text: 'Hm?' }]), turn[1]],
+    };
+    const path = '/v1/chat/completions';
+    expect(turnsIn(path, chat)).toEqual([
+      { role: 'system', text: 'Be brief.' },
+      { role: 'user', text: 'First?' },
+      { role: 'user', text: 'Hm?' },
+      { role: 'assistant', text: undefined },
+    ]);
+    expect(withText(path, chat, 2, 'Ha?').messages).toEqual(
+      chat.messages.with(2, say('user', [{ type: 'text', text: 'Ha?' }])),
+    );
+    expect(withoutTurn(path, chat, 0).messages).toEqual(chat.messages.slice(1));
+    expect(turnsIn('/v1/responses', { input: 'Hi' })).toBeUndefined();
+    expect(withTurns('/v1/responses', { input: 'Hi' }, [{ role: 'assistant', text: 'Ho' }])).toEqual({
+      input: [say('user', 'Hi'), say('assistant', 'Ho')],
+    });
+  });
 });

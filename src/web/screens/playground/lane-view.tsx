@@ -1,10 +1,11 @@
 import { useSignal } from '@preact/signals';
 import { useEffect } from 'preact/hooks';
-import { answerConversation } from '../../../view/conversation.ts';
+import { answerConversation, answerText } from '../../../view/conversation.ts';
 import { duration } from '../../../view/durations.ts';
 import { briefDollars } from '../../../view/money.ts';
 import { briefCount, speed, tokenRate } from '../../../view/numbers.ts';
 import { problemOf } from '../../data/api.ts';
+import { bodyView } from '../../data/preferences.ts';
 import { hrefOf } from '../../data/route.ts';
 import { Amount } from '../../parts/amount.tsx';
 import { Passages } from '../../parts/passages.tsx';
@@ -13,6 +14,7 @@ import { Status } from '../../parts/status.tsx';
 import { change, draft } from './draft.ts';
 import { type Lane, type Outcome, preview } from './lane.ts';
 import { toolCallsIn, withResults } from './tool-results.ts';
+import { withTurns } from './turns.ts';
 
 interface LaneProps {
   lane: Lane;
@@ -131,15 +133,42 @@ function OutcomeView({ lane, outcome }: { lane: Lane; outcome: Outcome }) {
         </p>
       )}
       {isRunning && answer === undefined && <p class="loading">Waiting…</p>}
-      {answer && <Passages conversation={{ ...answerConversation(answer), parameters: [] }} />}
+      {answer && (
+        <Passages
+          conversation={{ ...answerConversation(answer), parameters: [] }}
+          isFormatted={bodyView.value === 'markdown'}
+        />
+      )}
       {error !== undefined && <ProblemBox error={error} />}
       {answer && !isRunning && <ToolResults key={requestId} lane={lane} outcome={outcome} answer={answer} />}
+      {answer && !isRunning && <Continue answer={answer} />}
       {requestId && !isRunning && (
         <p>
           <a href={hrefOf('calls', [requestId])}>{requestId}</a>
         </p>
       )}
     </>
+  );
+}
+
+/** Takes an answer into the request, so that the conversation goes on from it. */
+function Continue({ answer }: { answer: Record<string, unknown> }) {
+  const { endpoint } = draft.value;
+  const text = answerText(answerConversation(answer));
+  if (endpoint === '/v1/embeddings' || text === '' || toolCallsIn(answer).length > 0) return null;
+  return (
+    <button
+      type="button"
+      onClick={() => {
+        const turns = [
+          { role: 'assistant', text },
+          { role: 'user', text: '' },
+        ] as const;
+        change({ body: withTurns(endpoint, draft.value.body, turns), replayOf: undefined });
+      }}
+    >
+      Continue from this answer
+    </button>
   );
 }
 

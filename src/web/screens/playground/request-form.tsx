@@ -1,6 +1,7 @@
 import { useSignal } from '@preact/signals';
 import { useEffect } from 'preact/hooks';
 import { change, changeBody, draft, type Json, repeatsMax } from './draft.ts';
+import { TurnFields } from './turn-fields.tsx';
 
 /** How each format names the longest answer. */
 const maximums = {
@@ -35,6 +36,7 @@ export function RequestForm() {
           onInput={(text) => changeBody({ input: text })}
         />
       )}
+      <TurnFields />
       <div class="request-numbers">
         {endpoint !== '/v1/embeddings' && (
           <NumberField label="Temperature" step={0.1} value={body.temperature} name="temperature" />
