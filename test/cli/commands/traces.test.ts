@@ -143,6 +143,26 @@ test.each([
   }
 });
 
+test('a list with previews asks for them once, and has what is kept', async () => {
+  const other = { ...trace, request_id: 'req_2' };
+  const { env, calls } = await fakeDaemon({
+    'GET /v1/traces': () => ({ object: 'list', data: [trace, other], has_more: false, next: null }),
+    'GET /v1/traces/previews': () => ({
+      object: 'trace.previews',
+      data: [{ request_id: 'req_2', question: 'Why?', answer: 'Because.' }],
+    }),
+  });
+  const { stdout } = await runCli(['calls', '--preview', '--json=request_id,question,answer'], { env });
+  expect(JSON.parse(stdout)).toEqual([
+    { request_id: 'req_1', question: null, answer: null },
+    { request_id: 'req_2', question: 'Why?', answer: 'Because.' },
+  ]);
+  const asked = calls.filter(({ path }) => path.startsWith('/v1/traces/previews'));
+  expect(asked.map(({ path }) => decodeURIComponent(path))).toEqual([
+    '/v1/traces/previews?requests=req_1,req_2',
+  ]);
+});
+
 test('filters that begin with a minus are no options', async () => {
   for (const [args, q] of [
     [['list', '-client:curl'], '-client:curl'],

@@ -9,7 +9,17 @@ import { checkScreen, inBothThemesAndWidths } from '../../support/web-screens.ts
 
 /** The list of calls and a call on its own page, in Chromium. */
 
-const tabs = ['timeline', 'request', 'answer', 'attempts', 'cost', 'diff', 'headers', 'raw'] as const;
+const tabs = [
+  'conversation',
+  'timeline',
+  'request',
+  'answer',
+  'attempts',
+  'cost',
+  'diff',
+  'headers',
+  'raw',
+] as const;
 
 describe.skipIf(chromium === undefined)('in Chromium (skipped where it is not installed)', () => {
   let daemon: RunningDaemon;
@@ -118,8 +128,9 @@ describe.skipIf(chromium === undefined)('in Chromium (skipped where it is not in
     await page.keyboard.press('Enter');
     await page.getByRole('heading', { name: 'sim/assistant' }).waitFor();
     await expect.poll(() => page.url()).toContain(conversation);
+    await page.getByRole('tab', { selected: true, name: 'Conversation' }).waitFor();
     await page.keyboard.press(']');
-    await page.getByRole('tab', { selected: true, name: 'Request' }).waitFor();
+    await page.getByRole('tab', { selected: true, name: 'Timeline' }).waitFor();
     await page.keyboard.press('j');
     await page.getByRole('heading', { name: 'sim/none' }).waitFor();
     await page.keyboard.press('k');
@@ -164,13 +175,13 @@ describe.skipIf(chromium === undefined)('in Chromium (skipped where it is not in
     await page.getByRole('button', { name: 'All times' }).click();
     await page.getByText('Columns').click();
     await page.getByLabel('Endpoint').check();
-    await page.getByLabel('Client').uncheck();
+    await page.getByLabel('Key').uncheck();
     await page.keyboard.press('Escape');
     await page.getByRole('button', { name: 'By conversation' }).click();
     await page.reload();
     await page.getByRole('columnheader', { name: 'Endpoint' }).waitFor();
     await page.getByRole('columnheader', { name: 'Calls' }).waitFor();
-    await expect.poll(() => page.getByRole('columnheader', { name: 'Client' }).count()).toBe(0);
+    await expect.poll(() => page.getByRole('columnheader', { name: 'Key' }).count()).toBe(0);
     await page.getByText('Saved').click();
     await page.getByRole('button', { name: /^since:\S+ until:\S+$/ }).click();
     await page.getByRole('button', { name: 'All times' }).waitFor();
@@ -245,6 +256,92 @@ describe.skipIf(chromium === undefined)('in Chromium (skipped where it is not in
     expect(incidents).toEqual(noIncidents);
   });
 
+  test('a call opens on its last turn and the answer, with links to the calls that it shares something with', async () => {
+    const labels = {
+      'x-service-conversation': 'chat-7',
+      'x-service-user': 'ada',
+      'x-service-tags': 'team=docs',
+    };
+    const said = [
+      { role: 'system', content: 'Be kind.' },
+      { role: 'user', content: 'First question?' },
+    ];
+    const more = [
+      { role: 'assistant', content: 'First question?' },
+      { role: 'user', content: 'And **now**?' },
+    ];
+    await ask('/v1/chat/completions', { model: 'sim/echo', messages: said }, labels);
+    const id = await ask('/v1/chat/completions', { model: 'sim/echo', messages: [...said, ...more] }, labels);
+    const { page, incidents } = await signedIn();
+    await page.goto(`${daemon.url}/#/calls/${id}`);
+    await page.getByRole('article', { name: 'user' }).locator('strong', { hasText: 'now' }).waitFor();
+    await page.getByRole('region', { name: 'What was answered' }).getByText('now').waitFor();
+    await expect.poll(() => page.getByText('First question?').count()).toBe(0);
+    await page.getByText('2 messages before').click();
+    await expect.poll(() => page.getByText('First question?').count()).toBe(2);
+    await expect.poll(() => page.title()).toMatch(/^sim\/echo, \d\d:\d\d:\d\d · Gateway$/);
+    for (const [label, query] of [
+      ['ada', 'user:ada'],
+      ['team=docs', 'tag:team=docs'],
+      ['200', 'http:200'],
+      ['/v1/chat/completions', 'endpoint:/v1/chat/completions'],
+    ] as const)
+      await expect
+        .poll(async () =>
+          new URLSearchParams(
+            (await page.getByRole('link', { name: label, exact: true }).getAttribute('href'))?.split('?')[1],
+          ).get('q'),
+        )
+        .toBe(query);
+    await page.getByRole('link', { name: 'chat-7' }).click();
+    await page.getByRole('heading', { name: 'Conversation' }).waitFor();
+    // What the second call repeats is there once, and the answer of the first one as well.
+    await expect.poll(() => page.getByText('First question?').count()).toBe(2);
+    expect(await accessibilityFaults(page)).toEqual([]);
+    await page.goto(`${daemon.url}/#/calls?q=status:rejected`);
+    await page.getByRole('link', { name: 'sim/none' }).click();
+    await page.locator('.refusal', { hasText: 'sim/none' }).waitFor();
+    await page.getByRole('article', { name: 'error' }).getByText('sim/none').waitFor();
+    expect(incidents).toEqual(noIncidents);
+  });
+
+  test('the list shows what was said, keeps its place, is sorted, and is counted without a text', async () => {
+    const { page, incidents } = await signedIn();
+    const refused: string[] = [];
+    page.on('response', (response) => {
+      if (response.status() >= 400) refused.push(response.url());
+    });
+    const box = page.getByRole('region', { name: 'Calls' });
+    await box.waitFor();
+    await page.getByText('Hello 59. → Hello 59.').waitFor();
+    await page.evaluate("document.querySelector('.table-box').scrollTop = 900");
+    const link = page.locator('tr[aria-rowindex="40"]').getByRole('link');
+    await link.scrollIntoViewIfNeeded();
+    const placeOf = () => page.evaluate("document.querySelector('.table-box').scrollTop");
+    const place = await placeOf();
+    expect(place).toBeGreaterThan(300);
+    for (const back of [() => page.goBack(), () => page.keyboard.press('Escape')]) {
+      await link.click();
+      await page.getByRole('tab', { selected: true }).waitFor();
+      await back();
+      await expect.poll(placeOf).toBe(place);
+    }
+    await page.getByRole('button', { name: 'Total' }).click();
+    await page
+      .getByRole('columnheader', { name: 'Total' })
+      .and(page.locator('[aria-sort=descending]'))
+      .waitFor();
+    await expect.poll(() => page.url()).toContain('sort=total_ms');
+    await page.getByLabel('Filter').fill('"Hello 7."');
+    await page.keyboard.press('Enter');
+    await page.getByText('Counted without').waitFor();
+    await expect.poll(() => page.getByRole('table').getAttribute('aria-rowcount')).toBe('2');
+    await page.getByRole('group', { name: 'Endpoint' }).waitFor();
+    expect(refused).toEqual([]);
+    expect(await accessibilityFaults(page)).toEqual([]);
+    expect(incidents).toEqual(noIncidents);
+  });
+
   test('a call is compared with what others of its model usually take', async () => {
     const { page } = await signedIn();
     await openTab(page, conversation, 'timeline');
@@ -293,6 +390,8 @@ describe.skipIf(chromium === undefined)('in Chromium (skipped where it is not in
     await openTab(page, all, 'request');
     // Long bodies are read as a whole when asked for.
     await page.getByRole('button', { name: 'Read all' }).click();
+    await page.getByRole('button', { name: 'conversation', exact: true }).click();
+    await page.getByText(/^Instructions, /).click();
     const shown = page.getByRole('article', { name: 'system' }).locator('.long-text');
     await expect.poll(() => shown.allTextContents()).toEqual(hostileTexts.map((text) => text.slice(0, 8000)));
     for (const text of hostileTexts) {

@@ -66,6 +66,30 @@ describe.skipIf(chromium === undefined)('the Playground (skipped without Chromiu
     expect(incidents).toEqual(noIncidents);
   });
 
+  test('a conversation is repeated with its messages changed, and goes on from an answer', async () => {
+    const messages = [
+      { role: 'user', content: 'One?' },
+      { role: 'assistant', content: 'Two.' },
+      { role: 'user', content: 'Three?' },
+    ];
+    const asked = await daemon.fetch('/v1/chat/completions', { json: { model: 'sim/echo', messages } });
+    await asked.text();
+    const { page, incidents } = await openScreen(daemon);
+    await page.goto(`${daemon.url}/#/playground?replay=${asked.headers.get('x-request-id')}`);
+    await page.getByLabel('user 3').fill('Four, **five**?');
+    await page.getByRole('button', { name: 'Remove message 2' }).click();
+    await expect.poll(() => page.getByLabel('user 1').inputValue()).toBe('One?');
+    await page.getByRole('button', { name: 'Run' }).click();
+    const lane = page.getByRole('region', { name: 'sim/echo' });
+    await lane.locator('strong', { hasText: 'five' }).waitFor();
+    await page.getByRole('button', { name: 'Continue from this answer' }).click();
+    await expect.poll(() => page.getByLabel('assistant 3').inputValue()).toContain('Four');
+    await page.getByLabel('user 4').fill('Six?');
+    await page.getByRole('button', { name: 'Run' }).click();
+    await lane.getByText('Six?').waitFor();
+    expect(incidents).toEqual(noIncidents);
+  });
+
   test.each([
     ['/v1/responses', { input: 'Weather?', tools: [tool] }],
     [

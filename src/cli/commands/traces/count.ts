@@ -10,7 +10,10 @@ import type { Column } from '../../output/table.ts';
 import { pastTimeHelp, pastTimeInZone, zoneOption } from '../../times.ts';
 import { selectionIn } from './query-in.ts';
 
-const fields = ['status', 'error', 'model', 'provider', 'key', 'client'] as const;
+const fields = [
+  ...(['status', 'error', 'model', 'provider', 'key', 'client'] as const),
+  ...(['user', 'tag', 'conversation', 'endpoint'] as const),
+] as const;
 
 type Field = (typeof fields)[number];
 

@@ -3,7 +3,7 @@ import { capturedTexts } from '../../../shared/calls/captured-text.ts';
 import { callEnds } from '../../../shared/constants/call-statuses.ts';
 import type { Query } from '../../../shared/contract/endpoint.ts';
 import type { listTraces as listTracesContract, TraceView } from '../../../shared/contract/traces.ts';
-import { getTrace, listTraces } from '../../../shared/endpoints.ts';
+import { getTrace, listContentPreviews, listTraces } from '../../../shared/endpoints.ts';
 import { exitCodes } from '../../../shared/errors.ts';
 import { rowOfTrace } from '../../../view/call-row.ts';
 import { stepNames } from '../../../view/call-steps.ts';
@@ -53,13 +53,15 @@ export const listTracesCommand = (context: Context) =>
         .default('time' as const),
     )
     .option('--limit <count>', 'maximum number to list', wholeNumber({ min: 1 }), 20)
+    .option('--preview', 'also print the last question and the beginning of the answer, if they are kept')
     .addOption(csvOption())
     .addOption(delimiterOption())
     .addHelpText('after', example("gateway calls list 'status:failed client:claude-cli >4s since:2h'"))
-    .action((words, { limit, sort, status, model, provider, key, ...times }) => {
+    .action((words, { limit, sort, status, model, provider, key, preview = false, ...times }) => {
       const given = definedOf({ status, model, provider, key });
       return showTraces(context, {
         limit,
+        hasPreview: preview,
         filter: { ...selectionIn(words, times, context), ...(sort !== 'time' && { sort }), ...given },
       });
     });
@@ -99,17 +101,43 @@ function definedOf(options: Filter): Filter {
 
 async function showTraces(
   context: Context,
-  { limit, filter }: { limit: number; filter: Filter },
+  { limit, filter, hasPreview }: { limit: number; filter: Filter; hasPreview: boolean },
 ): Promise<void> {
   const wanted = await resolveFilter(context, filter);
   const traces = await collectPages(limit, (page) =>
     context.client().call(listTraces, { query: { ...wanted, ...page } }),
   );
   const shown = { now: context.now(), keyNames: await keyNamesFor(context) };
-  const columns = traceColumns(shown);
-  await context.out.table(traces, context.flags.csv ? [...columns, ...csvColumns(shown)] : columns, {
+  const rows = hasPreview ? await withPreviews(context, traces) : traces;
+  const columns = [...traceColumns(shown), ...(hasPreview ? previewColumns : [])];
+  await context.out.table(rows, context.flags.csv ? [...columns, ...csvColumns(shown)] : columns, {
     empty: 'No finished calls.',
   });
+}
+
+type Previewed = TraceView & { question?: string | null; answer?: string | null };
+
+const previewColumns: Column<Previewed>[] = [
+  { title: 'question', value: ({ question }) => question },
+  { title: 'answer', value: ({ answer }) => answer },
+];
+
+const previewsMax = 100;
+
+/** The calls with what was asked last and what was answered; null where no content is kept. */
+async function withPreviews(context: Context, traces: readonly TraceView[]): Promise<Previewed[]> {
+  const client = context.client();
+  const rows: Previewed[] = [];
+  for (let at = 0; at < traces.length; at += previewsMax) {
+    const page = traces.slice(at, at + previewsMax);
+    const requests = page.map(({ request_id: id }) => id).join(',');
+    const { data } = await client.call(listContentPreviews, { query: { requests } });
+    const byId = new Map(data.map((preview) => [preview.request_id, preview]));
+    rows.push(
+      ...page.map((trace) => ({ ...trace, question: null, answer: null, ...byId.get(trace.request_id) })),
+    );
+  }
+  return rows;
 }
 
 /** Prints a trace; on a terminal with a timeline. */
