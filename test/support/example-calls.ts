@@ -428,6 +428,10 @@ const samples: Record<string, Sample> = {
     callers: { ...scoped, ...notForAgents },
     example: () => ({ query: { text: 'rain' } }),
   },
+  listContentPreviews: {
+    callers: { ...scoped, ...notForAgents },
+    example: ({ request }) => ({ query: { requests: request } }),
+  },
   getCapture: {
     callers: { ...scoped, ...notForAgents },
   },

@@ -112,20 +112,7 @@ export interface Facet {
   none: number;
 }
 
-export const facetFields = [
-  'status',
-  'errorCode',
-  'model',
-  'provider',
-  'keyId',
-  'client',
-  'user',
-  'tag',
-  'conversation',
-  'endpoint',
-] as const satisfies TermField[];
-
-export type FacetField = (typeof facetFields)[number];
+export type FacetField = Exclude<TermField, 'httpStatus' | 'replayOf'>;
 
 export interface TraceFacets {
   calls: number;

@@ -1,11 +1,10 @@
 import { isLike } from '../../../../shared/calls/query.ts';
-import {
-  type Facet,
-  type FacetField,
-  type FacetsFilter,
-  facetFields,
-  type SearchTerm,
-  type TraceFacets,
+import type {
+  Facet,
+  FacetField,
+  FacetsFilter,
+  SearchTerm,
+  TraceFacets,
 } from '../../../features/traces/store.ts';
 import type { Connection } from '../engine/connection.ts';
 import type { NameTexts } from '../engine/names.ts';
@@ -20,7 +19,18 @@ const deadlineMs = 25;
 /** Values of a field that are counted one by one. */
 const valuesMax = 50;
 
-const fields = facetFields;
+const fields = [
+  'status',
+  'errorCode',
+  'model',
+  'provider',
+  'keyId',
+  'client',
+  'user',
+  'tag',
+  'conversation',
+  'endpoint',
+] as const satisfies FacetField[];
 /** Fields by which there are common totals. */
 const summed = ['model', 'provider', 'status'] as const satisfies (FacetField & SumGroup)[];
 
