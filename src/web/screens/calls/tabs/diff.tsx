@@ -59,7 +59,8 @@ function Differences({ compared: { before, after, comparison, missing } }: { com
         </p>
       )}
       {missing.length === 0 && isSame && <p class="empty">Requests and answers are the same.</p>}
-      <Comparison comparison={comparison} />
+      {/* Calls without a conversation need not have anything to do with each other. */}
+      <Comparison comparison={after.conversation === null ? { ...comparison, cache: null } : comparison} />
     </>
   );
 }
