@@ -10,7 +10,8 @@ import {
 } from '../features/capture/index.ts';
 import { matchingCalls } from '../features/traces/index.ts';
 import { managedWorkspace, type Workspaces } from '../features/workspaces/index.ts';
-import { errorAnswer, errorSurface } from '../http/error-reply.ts';
+import { errorAnswer } from '../http/error-reply.ts';
+import { errorSurface } from '../http/server-call.ts';
 import type { Accounts } from './accounts.ts';
 import type { AppDeps, CallAppDeps } from './app-deps.ts';
 import type { Feature } from './feature.ts';

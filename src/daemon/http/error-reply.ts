@@ -16,11 +16,6 @@ export interface ErrorContext {
   unauthorizedType?: Endpoint['unauthorizedType'];
 }
 
-/** The format of an error: clients of the Messages API read models, too, and expect errors in its format. */
-export function errorSurface(surface: Surface, headers: Readonly<Record<string, unknown>>): Surface {
-  return surface === 'v1' && headers['anthropic-version'] !== undefined ? 'messages' : surface;
-}
-
 /** Renders an error in the format of its API. Nothing else writes errors. */
 export function errorAnswer(error: ApiError, context: ErrorContext): ErrorAnswer {
   const status = statusOf(error, context.surface);

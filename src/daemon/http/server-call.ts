@@ -4,7 +4,6 @@ import { CallAbortController } from '../../shared/async/when-aborted.ts';
 import { type Endpoint, type Surface, surfaceOf } from '../../shared/contract/endpoint.ts';
 import type { ApiError } from '../../shared/errors.ts';
 import type { Caller } from '../base/handler.ts';
-import { errorSurface } from './error-reply.ts';
 import { peerAddress } from './listeners.ts';
 
 declare module 'fastify' {
@@ -14,6 +13,11 @@ declare module 'fastify' {
 }
 
 const anonymous: Caller = { kind: 'anonymous' };
+
+/** The format of an error: clients of the Messages API read models, too, and expect errors in its format. */
+export function errorSurface(surface: Surface, headers: Readonly<Record<string, unknown>>): Surface {
+  return surface === 'v1' && headers['anthropic-version'] !== undefined ? 'messages' : surface;
+}
 
 /** Why a call was ended from outside; the reason of its signal. */
 export type EndReason = 'client-left' | 'draining';

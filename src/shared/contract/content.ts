@@ -314,7 +314,7 @@ export const listContentPreviews = endpoint({
   id: 'listContentPreviews',
   method: 'GET',
   path: '/v1/traces/previews',
-  summary: 'List the last question and the beginning of the answer of requests.',
+  summary: 'List the last questions and answers of requests.',
   description:
     'Of the requests that are named, in their order, without those whose content is not kept. Each text is one line of at most 200 characters.',
   tag: 'Traces',

@@ -147,9 +147,11 @@ describe.skipIf(chromium === undefined)('all screens (skipped without Chromium)'
     await pressAfterG(page, 'c');
     await screen('Calls');
     await page.getByRole('table').waitFor();
-    // Why was it slow, what was asked and answered, what did the provider get, why was it dear?
+    // What was asked and answered, why was it slow, what did the provider get, why was it dear?
     await keys('j', 'Enter');
     await page.getByText(id, { exact: true }).waitFor();
+    await page.getByRole('article', { name: 'user' }).getByText('Second.').waitFor();
+    await keys(']');
     await page.getByRole('region', { name: 'Waterfall' }).waitFor();
     await keys(']');
     await tab('Request');
