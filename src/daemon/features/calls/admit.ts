@@ -1,6 +1,6 @@
 import { loopTurns } from '../../../shared/async/loop-turns.ts';
-import { gatewayKeyHeader } from '../../../shared/http/gateway-key.ts';
 import { asApiError } from '../../../shared/errors.ts';
+import { gatewayKeyHeader } from '../../../shared/http/gateway-key.ts';
 import type { NanoUsd } from '../../../shared/money/money.ts';
 import { credentialId } from '../../base/handler.ts';
 import { matchesPattern } from '../catalog/index.ts';
