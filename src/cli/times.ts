@@ -65,6 +65,13 @@ export function futureTime({ now }: Clock) {
   };
 }
 
+/** The milliseconds of an option like `1h` or `30d`. */
+export function spanOption(text: string): number {
+  const span = spanIn(text);
+  if (span === undefined) throw new InvalidArgumentError('It must be like 10m, 1h or 30d.');
+  return span;
+}
+
 /** The milliseconds of `10m`; undefined for other texts. */
 function spanIn(text: string): number | undefined {
   const [, count, unit = ''] = /^(\d{1,9})([smhdw])$/.exec(text) ?? [];

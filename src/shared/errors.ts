@@ -153,6 +153,7 @@ export const failures = {
     ...refused,
   },
   out_of_scope: { status: 403, type: 'permission', message: 'The key lacks the required scope.', ...refused },
+  key_paused: { status: 403, type: 'permission', message: 'This key is paused.', ...refused },
   host_not_allowed: {
     status: 403,
     type: 'permission',

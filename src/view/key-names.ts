@@ -22,13 +22,19 @@ export function namesOf(
   ]);
 }
 
-/** The name of a key in a list of keys, with the end of its id if another active key has the same name. */
+/** Whether a key can make calls, or can again once it is resumed. */
+export function isInUse({ status }: Pick<Key, 'status'>): boolean {
+  return status === 'active' || status === 'paused';
+}
+
+/** The name of a key in a list of keys, with the end of its id if another key in use has the same name. */
 export function listedName(
-  { id, name, status }: Pick<Key, 'id' | 'name' | 'status'>,
+  key: Pick<Key, 'id' | 'name' | 'status'>,
   keys: readonly Pick<Key, 'id' | 'name' | 'status'>[],
 ): string {
-  const hasTwin = keys.some((key) => key.id !== id && key.name === name && key.status === 'active');
-  return status === 'active' && name !== '' && hasTwin ? withEndOfId({ id, name }) : name;
+  const { id, name } = key;
+  const hasTwin = keys.some((other) => other.id !== id && other.name === name && isInUse(other));
+  return isInUse(key) && name !== '' && hasTwin ? withEndOfId({ id, name }) : name;
 }
 
 function withEndOfId({ id, name }: { id: string; name: string }): string {

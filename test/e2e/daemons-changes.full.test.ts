@@ -132,6 +132,40 @@ describe.skipIf(missing)(`two daemons on one database${missing ? ` (skipped: ${m
     expect(running.text).toContain('unauthenticated');
   });
 
+  test('a key that one pauses and rotates is refused by the other at once, and what runs with it ends', async () => {
+    const { id, secret } = await issueKey('rotated');
+    const streamAtOther = async (key: string) => {
+      const running = await streamWhenAvailable(() =>
+        callModel({ url: other.url, key }, { wire: 'chat', model: 'chat/live', stream: true }),
+      );
+      await running.receives('quick');
+      return running;
+    };
+    const paused = await streamAtOther(secret);
+    expect((await ask(one, `/v1/workspaces/me/keys/${id}/pause`, { json: {} })).status).toBe(200);
+    expect((await untilRefused(other, secret)).text).toContain('key_paused');
+    await paused.ended;
+    expect(paused.text).toContain('key_paused');
+    expect((await ask(one, `/v1/workspaces/me/keys/${id}/resume`, { json: {} })).status).toBe(200);
+    await eventually('it is accepted', async () => (await callWith(other, secret)).status === 200);
+
+    const running = await streamAtOther(secret);
+    const rotations = await Promise.all(
+      [one, other, one, other].map((daemon) =>
+        ask<{ secret: string }>(daemon, `/v1/workspaces/me/keys/${id}/rotate`, { json: {} }),
+      ),
+    );
+    // Each that succeeds ends the secret of the one before.
+    const made = rotations.filter(({ status }) => status === 200).map(({ body }) => body.secret);
+    expect(made.length).toBeGreaterThan(0);
+    expect(rotations.filter(({ status }) => status !== 200 && status !== 409)).toEqual([]);
+    expect((await untilRefused(other, secret)).status).toBe(401);
+    await running.ended;
+    expect(running.text).toContain('unauthenticated');
+    const standing = await Promise.all(made.map(async (key) => (await callWith(other, key)).status));
+    expect(standing.toSorted()).toEqual([200, ...Array.from({ length: made.length - 1 }, () => 401)]);
+  });
+
   test('a link that is used at both at the same time leaves no login', async () => {
     const sessions = async () =>
       (await ask<{ data: { id: string }[] }>(one, '/v1/sessions?limit=100', {})).body.data.map(

@@ -128,5 +128,90 @@ export function keysStoreContract(open: OpenStorage): void {
       await keys.touch([{ keyId: 'key_1', at: morning + 3 }]);
       expect(await keys.byId('ws_1', 'key_1')).toMatchObject({ lastUsedAt: morning + 5 });
     });
+
+    test('get new secrets one at a time, and know the earlier ones with their ends', async () => {
+      const { keys } = await openWithOwner();
+      await keys.insert(aKey('key_1'));
+      await keys.insert(aKey('key_2'));
+      const key = { workspaceId: 'ws_1', keyId: 'key_1', hint: 'gwk_new…new' };
+      const rotate = (before: string, digest: string, at: number, endsAt?: number) =>
+        keys.rotate({ ...key, before, digest, at, endsAt });
+
+      const first = 'digest of key_1';
+      const racers = [1, 2, 3].map((racer) => rotate(first, `second ${racer}`, morning, morning + 100));
+      expect((await Promise.all(racers)).filter(Boolean)).toHaveLength(1);
+      const second = (await keys.byId('ws_1', 'key_1'))?.digest ?? '';
+      expect(await keys.byDigest(second)).toMatchObject({ id: 'key_1', hint: key.hint, rotatedAt: morning });
+      expect(await keys.byDigest(first)).toBeUndefined();
+      const replaced = { digest: first, keyId: 'key_1', workspaceId: 'ws_1', hint: aKey('key_1').hint };
+      expect(await keys.previousByDigest(first)).toEqual({
+        ...replaced,
+        replacedAt: morning,
+        endsAt: morning + 100,
+        lastUsedAt: null,
+      });
+
+      expect(await rotate(second, 'third', morning + 1, morning + 50)).toBe(true);
+      const ends = async () =>
+        (await keys.previousOf('key_1')).map(({ digest, endsAt }) => [digest, endsAt - morning]);
+      expect(await ends()).toEqual([
+        [second, 50],
+        [first, 100],
+      ]);
+      expect(await rotate('third', 'fourth', morning + 2)).toBe(true);
+      expect(await ends()).toEqual([
+        ['third', 2],
+        [second, 2],
+        [first, 2],
+      ]);
+      let present = 'fourth';
+      for (let at = 3; at < 12; at += 1) {
+        await rotate(present, `at ${at}`, morning + at, morning + 1000);
+        present = `at ${at}`;
+      }
+      expect((await ends()).map(([digest]) => digest)).toEqual(
+        [10, 9, 8, 7, 6, 5, 4, 3].map((at) => `at ${at}`),
+      );
+      expect(await keys.previousOf('key_2')).toEqual([]);
+      expect(
+        await keys.rotate({ ...key, workspaceId: 'ws_2', before: present, digest: 'x', at: 1, endsAt: 2 }),
+      ).toBe(false);
+      await keys.revoke('ws_1', 'key_1', morning + 20);
+      expect(await rotate(present, 'too late', morning + 21)).toBe(false);
+    });
+
+    test('note when previous secrets are used, and which were not before', async () => {
+      const { keys } = await openWithOwner();
+      await keys.insert(aKey('key_1'));
+      const rotation = {
+        workspaceId: 'ws_1',
+        keyId: 'key_1',
+        before: 'digest of key_1',
+        hint: 'gwk_new…new',
+      };
+      await keys.rotate({ ...rotation, digest: 'second', at: morning, endsAt: morning + 100 });
+      const use = (at: number) =>
+        keys.touchPrevious([
+          { digest: 'digest of key_1', at },
+          { digest: 'of no key', at },
+        ]);
+      expect(await use(morning + 5)).toMatchObject([{ keyId: 'key_1', lastUsedAt: morning + 5 }]);
+      expect(await use(morning + 7)).toEqual([]);
+      expect(await use(morning + 6)).toEqual([]);
+      expect(await keys.previousOf('key_1')).toMatchObject([{ lastUsedAt: morning + 7 }]);
+    });
+
+    test('are paused and resumed once, unless they are revoked', async () => {
+      const { keys } = await openWithOwner();
+      await keys.insert(aKey('key_1'));
+      expect(await keys.setPaused('ws_2', 'key_1', morning)).toBe(false);
+      expect(await keys.setPaused('ws_1', 'key_1', morning)).toBe(true);
+      expect(await keys.setPaused('ws_1', 'key_1', morning + 1)).toBe(false);
+      expect(await keys.byId('ws_1', 'key_1')).toMatchObject({ pausedAt: morning });
+      expect(await keys.setPaused('ws_1', 'key_1', null)).toBe(true);
+      expect(await keys.setPaused('ws_1', 'key_1', null)).toBe(false);
+      await keys.revoke('ws_1', 'key_1', morning);
+      expect(await keys.setPaused('ws_1', 'key_1', morning)).toBe(false);
+    });
   });
 }

@@ -115,6 +115,8 @@ export function aKey(id: string, changes: Partial<KeyRecord> = {}): KeyRecord {
     createdAt: morning,
     lastUsedAt: null,
     revokedAt: null,
+    rotatedAt: null,
+    pausedAt: null,
     ...changes,
   };
 }

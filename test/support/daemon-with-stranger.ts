@@ -132,6 +132,8 @@ async function addStranger(
     createdAt,
     lastUsedAt: null,
     revokedAt: null,
+    rotatedAt: null,
+    pausedAt: null,
   });
   await storage.keys.insert({ ...key(secrets.key), workspaceId, ownerId: userId, limits: null });
   const expiredKey = makeSecret('api', randomBytes);

@@ -322,6 +322,26 @@ const samples: Record<string, Sample> = {
     callers: { ...scoped, ...ownThing, member: notFound, ...notForAgents },
     example: ({ workspace, key }) => ({ params: { workspace, key } }),
   },
+  rotateKey: {
+    // A key may only rotate itself and those it issued.
+    callers: {
+      ...scoped,
+      ...ownThing,
+      keyWithScope: notFound,
+      admin: notFound,
+      member: notFound,
+      ...notForAgents,
+    },
+    example: ({ workspace, key }) => ({ params: { workspace, key }, body: { grace_seconds: 60 } }),
+  },
+  pauseKey: {
+    callers: { ...scoped, ...ownThing, member: notFound, ...notForAgents },
+    example: ({ workspace, key }) => ({ params: { workspace, key } }),
+  },
+  resumeKey: {
+    callers: { ...scoped, ...ownThing, member: notFound, ...notForAgents },
+    example: ({ workspace, key }) => ({ params: { workspace, key } }),
+  },
   showKey: {
     callers: { ...scoped, ...ownThing, ...notForAgents },
     example: ({ workspace, key }) => ({ params: { workspace, key } }),

@@ -229,7 +229,7 @@ export const plantedFaults: readonly Fault[] = [
     replacement: 'if (!needed.has(kid)) continue;',
   },
   {
-    path: 'src/daemon/features/keys/idle-logins.ts',
+    path: 'src/daemon/features/keys/credential-ends.ts',
     kind: 'swapped arguments',
     text: 'usedAt: lastUsedAt ?? createdAt',
     replacement: 'usedAt: createdAt ?? lastUsedAt',

@@ -1,5 +1,5 @@
 import type { EventRecord, EventsStore } from '../../src/daemon/features/events/store.ts';
-import type { KeyRecord, KeysStore } from '../../src/daemon/features/keys/store.ts';
+import type { KeyRecord, KeysStore, PreviousSecret } from '../../src/daemon/features/keys/store.ts';
 import type {
   MeteringStore,
   ServedDay,
@@ -22,6 +22,7 @@ import { localDay } from '../../src/shared/time/time-zones.ts';
 
 export function memoryKeysStore(): KeysStore & { records: Map<string, KeyRecord>; changes: LocalChanges } {
   const records = new Map<string, KeyRecord>();
+  const previous: PreviousSecret[] = [];
   const changes = new LocalChanges();
   const inWorkspace = (workspaceId: string, keyId: string) => {
     const record = records.get(keyId);
@@ -74,6 +75,36 @@ export function memoryKeysStore(): KeysStore & { records: Map<string, KeyRecord>
       if (record) record.defaults = defaults;
       await changes.announce([{ topic: 'key', workspaceId, keyId }]);
       return record !== undefined;
+    },
+    async rotate({ workspaceId, keyId, before, digest, hint, at, endsAt }) {
+      const record = inWorkspace(workspaceId, keyId);
+      if (record?.digest !== before || record.revokedAt !== null) return false;
+      if (endsAt === undefined)
+        for (const secret of previous)
+          if (secret.keyId === keyId) secret.endsAt = Math.min(secret.endsAt, at);
+      const replaced = { digest: before, keyId, workspaceId, hint: record.hint, replacedAt: at };
+      previous.unshift({ ...replaced, endsAt: endsAt ?? at, lastUsedAt: null });
+      Object.assign(record, { digest, hint, rotatedAt: at });
+      await changes.announce([{ topic: 'key', workspaceId, keyId }]);
+      return true;
+    },
+    async setPaused(workspaceId, keyId, pausedAt) {
+      const record = inWorkspace(workspaceId, keyId);
+      if (!record || record.revokedAt !== null) return false;
+      if ((record.pausedAt === null) === (pausedAt === null)) return false;
+      record.pausedAt = pausedAt;
+      await changes.announce([{ topic: 'key', workspaceId, keyId }]);
+      return true;
+    },
+    previousByDigest: async (digest) => copy(previous.find((secret) => secret.digest === digest)),
+    previousOf: async (keyId) => structuredClone(previous.filter((secret) => secret.keyId === keyId)),
+    async touchPrevious(uses) {
+      return uses.flatMap(({ digest, at }) => {
+        const secret = previous.find((one) => one.digest === digest);
+        const isFirst = secret?.lastUsedAt === null;
+        if (secret) secret.lastUsedAt = at;
+        return secret && isFirst ? [{ ...secret }] : [];
+      });
     },
     async touch(uses) {
       for (const { keyId, at } of uses) {

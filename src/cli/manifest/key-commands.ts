@@ -21,7 +21,8 @@ export const keyCommands: Record<string, CommandEntry | NounEntry> = {
           suggest: rowsOf(
             endpoints.listKeys,
             { params: { workspace: 'me' }, query: { limit: 100 } },
-            ({ id, name, status }) => (status === 'active' ? { value: id, meaning: name } : undefined),
+            ({ id, name, status }) =>
+              status === 'active' || status === 'paused' ? { value: id, meaning: name } : undefined,
           ),
         },
         load: async () => (await import('../commands/keys/list-keys.ts')).listKeysCommand,
@@ -40,6 +41,21 @@ export const keyCommands: Record<string, CommandEntry | NounEntry> = {
         summary: "Set a key's defaults.",
         endpoint: endpoints.setKeyDefaults,
         load: async () => (await import('../commands/keys/defaults.ts')).keyDefaultsCommand,
+      },
+      rotate: {
+        summary: 'Give a key a new secret, now or periodically; its id, limits and history stay.',
+        endpoint: [endpoints.rotateKey, endpoints.showKey],
+        load: async () => (await import('../commands/keys/rotate-key.ts')).rotateKeyCommand,
+      },
+      pause: {
+        summary: 'Refuse the calls of a key, and of keys it issued, until it is resumed.',
+        endpoint: endpoints.pauseKey,
+        load: async () => (await import('../commands/keys/keys.ts')).pauseKeyCommand,
+      },
+      resume: {
+        summary: 'Accept the calls of a paused key again.',
+        endpoint: endpoints.resumeKey,
+        load: async () => (await import('../commands/keys/keys.ts')).resumeKeyCommand,
       },
       revoke: {
         summary: 'Revoke a key and the keys it issued, immediately.',

@@ -13,6 +13,7 @@ import {
 } from '../../shared/endpoints.ts';
 import { exitCodes } from '../../shared/errors.ts';
 import { ReceivedError } from '../../shared/faults/received-error.ts';
+import { isInUse } from '../../view/key-names.ts';
 import type { Context } from '../context.ts';
 import { CliError } from '../failures/cli-error.ts';
 import { collectPages } from '../hosts/pages.ts';
@@ -167,7 +168,7 @@ interface KeyReference {
 export async function resolveKey(context: Context, reference: KeyReference): Promise<string> {
   const { key } = reference;
   if (key.startsWith('key_')) return key;
-  const active = (await keysOf(context, reference)).filter(({ status }) => status === 'active');
+  const active = (await keysOf(context, reference)).filter(isInUse);
   const id = uniqueId(key, 'active key', named(key, active));
   if (id !== undefined) return id;
   throw new CliError(`No active key is named "${escapeControls(key)}".`, {
@@ -179,9 +180,13 @@ export async function resolveKey(context: Context, reference: KeyReference): Pro
 /** Resolves the key or login of past calls, which may be revoked by now; an active one of the name is preferred. */
 async function resolvePastKey(context: Context, key: string): Promise<string> {
   if (key.startsWith('key_')) return key;
-  const logins = (await loginsOf(context.client())).map(({ id, name }) => ({ id, name, status: 'active' }));
+  const logins = (await loginsOf(context.client())).map(({ id, name }) => ({
+    id,
+    name,
+    status: 'active' as const,
+  }));
   const all = named(key, [...(await keysOf(context, { workspace: 'me', key })), ...logins]);
-  const active = all.filter(({ status }) => status === 'active');
+  const active = all.filter(isInUse);
   const id = uniqueId(key, 'key', active.length > 0 ? active : all);
   if (id !== undefined) return id;
   throw new CliError(`No key is named "${escapeControls(key)}".`, {

@@ -36,7 +36,9 @@ export interface KeyCaller {
   scopes: ReadonlySet<ScopeName>;
   /** Undefined for a key without limits. */
   policy?: KeyPolicy;
-  /** Aborted when the key is revoked or expires, so that running streams end; the reason is the error to return. */
+  /** Set if the caller used a secret that was replaced. */
+  previousSecret?: { digest: string; endsAt: number } | undefined;
+  /** Aborted when the key is revoked or paused, or when it or the secret expires, so that running streams end; the reason is the error to return. */
   revoked: AbortSignal;
 }
 
@@ -73,6 +75,8 @@ export interface KeyPolicy {
   readonly actions: readonly ActionName[] | null;
   readonly limits: KeyLimits | null;
   readonly defaults: KeyDefaults | null;
+  /** Since when its calls are refused; absent for what cannot be paused. */
+  readonly pausedAt?: number | null;
   /** Whether this key, or one that it descends from, has any restriction. */
   readonly isRestricted: boolean;
   /** Set if `keyId` is that of an autopilot, whose cap is named differently in errors and events. */
@@ -128,7 +132,7 @@ export interface AutopilotCaller {
   revoked: AbortSignal;
 }
 
-/** Rejects a key that is known but revoked or expired, so that the call can be reported to its workspace. */
+/** Rejects a key that is known but revoked, paused or expired, so that the call can be reported to its workspace. */
 export class KeyRefused extends ApiError {
   readonly key: { keyId: string; workspaceId: string };
 

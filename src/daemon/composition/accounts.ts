@@ -1,11 +1,14 @@
+import { isoTime } from '../../shared/time/time.ts';
 import { agentHandlers, agentKeyView, createAgents } from '../features/agents/index.ts';
 import type { EventFeed } from '../features/events/index.ts';
 import {
   createActiveKeys,
   createAuthenticator,
+  createKeyRotation,
   createKeySettings,
   createKeys,
   keyHandlers,
+  type PreviousSecret,
   sha256,
 } from '../features/keys/index.ts';
 import {
@@ -67,15 +70,13 @@ export function createAccounts(deps: CallAppDeps, { events, workspaces }: Accoun
     now,
     activeKeys,
     passed,
-    onExpired: ({ keyId, workspaceId }) => {
-      const data = { key: keyId, param: 'limits.expires_at' };
-      events.publish({ type: 'limit.reached', workspaceId, data });
-    },
+    onExpired: (key) => publishExpiry(events, key),
+    onPreviousUsed: (secret) => recordPreviousUse(events, secret),
   });
   // What was used until then did not expire.
   passed.beforeExpiring(authentication.flush);
   const { admission, budgets, credit, isPrepaid } = createBilling(deps, events, hostWorkspace);
-  const keys = createKeys({
+  const ofKeys = {
     store: storage.keys,
     logins: storage.workspaces,
     workspaces,
@@ -87,12 +88,14 @@ export function createAccounts(deps: CallAppDeps, { events, workspaces }: Accoun
     makeId,
     randomBytes,
     now,
-  });
+  };
+  const keys = createKeys(ofKeys);
   const settings = createKeySettings({
     store: storage.keys,
     workspaces,
     admission,
     lastUse: authentication.lastUse,
+    lastPreviousUse: authentication.lastPreviousUse,
     now,
   });
   const agents = createAgents({
@@ -116,7 +119,13 @@ export function createAccounts(deps: CallAppDeps, { events, workspaces }: Accoun
     isPrepaid,
     usage,
     handlers: [
-      ...keyHandlers({ keys, settings, agentView: agentKeyView(ofAgents), now }),
+      ...keyHandlers({
+        keys,
+        rotation: createKeyRotation(ofKeys),
+        settings,
+        agentView: agentKeyView(ofAgents),
+        now,
+      }),
       ...agentHandlers(ofAgents),
       ...creditHandlers(credit),
       ...peopleHandlers({
@@ -138,10 +147,9 @@ export function createAccounts(deps: CallAppDeps, { events, workspaces }: Accoun
         passed: passed.at,
       }),
     ],
-    jobs: [
-      (signal: AbortSignal, onFailure: OnFailure) => authentication.keepExpiring(world, signal, onFailure),
-      (signal: AbortSignal, onFailure: OnFailure) => authentication.keepFlushed(world, signal, onFailure),
-    ],
+    jobs: [authentication.keepExpiring, authentication.keepFlushed].map(
+      (keep) => (signal: AbortSignal, onFailure: OnFailure) => keep(world, signal, onFailure),
+    ),
     /** Creates the owner, workspace and default key on the first start; returns the secrets to write down. */
     async bootstrap(files: Parameters<typeof bootstrap>[1], loginName: string) {
       const first = { store: storage.workspaces, keys, digest: sha256, makeId, randomBytes, now, loginName };
@@ -154,6 +162,28 @@ export function createAccounts(deps: CallAppDeps, { events, workspaces }: Accoun
     takeOver: (daemon: number) =>
       recoverHolds({ store: storage.metering, now, marginPpm: deps.settings.marginPpm, daemon }),
   };
+}
+
+function publishExpiry(
+  events: RecordsEvents,
+  { keyId, workspaceId }: { keyId: string; workspaceId: string },
+): void {
+  const data = { key: keyId, param: 'limits.expires_at' };
+  events.publish({ type: 'limit.reached', workspaceId, data });
+}
+
+/** Tells the workspace of a key that a program still uses a secret which was replaced. */
+function recordPreviousUse(
+  events: RecordsEvents,
+  { keyId, workspaceId, hint, endsAt, replacedAt, lastUsedAt }: PreviousSecret,
+): void {
+  const data = { key: keyId, hint, ends_at: isoTime(endsAt) };
+  void events.record({
+    type: 'key.previous_secret_used',
+    workspaceId,
+    at: lastUsedAt ?? replacedAt,
+    data,
+  });
 }
 
 /** All workspaces are prepaid, except the host's own unless configured. */

@@ -1,6 +1,7 @@
 import { answerableCodes } from '../../shared/contract/openapi.ts';
 import { ApiError, asApiError } from '../../shared/errors.ts';
-import { versionHeader } from '../../shared/version.ts';
+import { isoTime } from '../../shared/time/time.ts';
+import { keyExpiresHeader, versionHeader } from '../../shared/version.ts';
 import { RelayReply, StreamReply } from '../base/handler.ts';
 import type { Log } from '../base/log.ts';
 import { acceptedEncoding, Compression, compressedLengthMin, isCompressible } from './compression.ts';
@@ -198,6 +199,9 @@ export class Responder {
     // The name that Anthropic's SDKs read.
     if (call.surface === 'messages') headers['request-id'] = call.requestId;
     headers[versionHeader] = this.#options.version;
+    const { caller } = call;
+    if (caller.kind === 'key' && caller.previousSecret !== undefined)
+      headers[keyExpiresHeader] = isoTime(caller.previousSecret.endsAt);
     if (call.corsOrigin !== undefined) {
       headers['access-control-allow-origin'] = call.corsOrigin;
       headers['access-control-expose-headers'] = '*';

@@ -24,7 +24,7 @@ export const Key = Type.Object(
     name: Type.String(),
     workspace: Type.String({ description: 'The id of the workspace that the key belongs to.' }),
     owner: Type.String({ description: 'The id of the user who issued it; only they can set its limits.' }),
-    status: Type.Enum(['active', 'revoked', 'expired']),
+    status: Type.Enum(['active', 'paused', 'revoked', 'expired']),
     scopes: Type.Array(Scope),
     models: nullable(Type.Array(Type.String(), { description: 'The only models the key may call.' })),
     actions: nullable(Type.Array(Action, { description: 'The only actions the key may perform.' })),
@@ -34,6 +34,8 @@ export const Key = Type.Object(
     created_at: Timestamp,
     last_used_at: nullable(Timestamp),
     revoked_at: nullable(Timestamp),
+    rotated_at: nullable(Timestamp),
+    paused_at: nullable(Timestamp),
   },
   { $id: 'Key', description: 'An API key without its secret.' },
 );
@@ -43,6 +45,15 @@ const SpendUsd = Type.Object(
   { description: 'In total, today and this month, in UTC.' },
 );
 
+const PreviousSecret = Type.Object({
+  hint: Type.String({ description: 'The recognisable part of the secret.' }),
+  replaced_at: Timestamp,
+  ends_at: Timestamp,
+  last_used_at: nullable(
+    Type.String({ format: 'date-time', description: 'Since it was replaced; null if no program used it.' }),
+  ),
+});
+
 /** A key and the use of its limits. */
 export const KeyWithUse = Type.Object(
   {
@@ -50,6 +61,9 @@ export const KeyWithUse = Type.Object(
     used: Type.Object({
       spend_usd: SpendUsd,
       requests_last_minute: Count,
+    }),
+    previous_secrets: Type.Array(PreviousSecret, {
+      description: 'The secrets that it had before rotations and that still work, newest first.',
     }),
   },
   { $id: 'KeyWithUse', description: 'An API key and the use of its limits.' },
@@ -101,6 +115,9 @@ export const KeyView = Type.Object(
   },
   { $id: 'CallingKey', description: 'The calling key or login.' },
 );
+
+/** Maximum time for which a replaced secret still works. */
+export const graceSecondsMax = 90 * 24 * 60 * 60;
 
 /** Maximum length of a key's name, in characters. */
 export const keyNameCharsMax = 64;
@@ -154,6 +171,21 @@ export const issueKey = endpoint({
   result: IssuedKey,
 });
 
+/** A key with its new secret. */
+export const RotatedKey = Type.Object(
+  {
+    key: Key,
+    secret: Type.String({
+      description: 'Send it as `Authorization: Bearer …`. It is not shown again.',
+    }),
+    previous: Type.Object({
+      hint: Type.String({ description: 'The recognisable part of the secret that was replaced.' }),
+      ends_at: Timestamp,
+    }),
+  },
+  { $id: 'RotatedKey' },
+);
+
 const RevokedKey = Type.Object({
   ...deleted('key').properties,
   also_revoked: Type.Array(Type.String(), {
@@ -177,6 +209,56 @@ export const revokeKey = endpoint({
     key: Type.String({ minLength: 1, maxLength: 64, description: 'The id of the key: `key_…`.' }),
   }),
   result: RevokedKey,
+});
+
+export const rotateKey = endpoint({
+  id: 'rotateKey',
+  method: 'POST',
+  path: '/v1/workspaces/{workspace}/keys/{key}/rotate',
+  summary: 'Give a key a new secret.',
+  description:
+    'The key keeps its id, limits and history; only this response contains the new secret. The old secret works for `grace_seconds` more, and its answers say until when in `X-Service-Key-Expires`. Without a grace period it ends immediately, with all earlier ones and what runs with them. Only the owner of a key can rotate it, and a key itself and those it issued; not with a secret that was replaced. Of rotations at the same time one succeeds and the others get 409.',
+  tag: 'Keys',
+  access: { apiKey: 'keys', login: 'any' },
+  params: keyPath,
+  body: StrictObject({
+    grace_seconds: Type.Optional(
+      Type.Integer({
+        minimum: 0,
+        maximum: graceSecondsMax,
+        description: 'How long the old secret still works, at most 90 days; default: 0.',
+      }),
+    ),
+  }),
+  bodyRequired: false,
+  errors: ['conflict'],
+  result: RotatedKey,
+});
+
+export const pauseKey = endpoint({
+  id: 'pauseKey',
+  underLoad: 'kept',
+  method: 'POST',
+  path: '/v1/workspaces/{workspace}/keys/{key}/pause',
+  summary: 'Pause a key.',
+  description:
+    'Takes effect immediately: its calls, and those of keys it issued, get 403 `key_paused`, and their running streams end, until it is resumed.',
+  tag: 'Keys',
+  access: { apiKey: 'keys', login: 'any' },
+  params: keyPath,
+  result: Key,
+});
+
+export const resumeKey = endpoint({
+  id: 'resumeKey',
+  method: 'POST',
+  path: '/v1/workspaces/{workspace}/keys/{key}/resume',
+  summary: 'Resume a paused key.',
+  description: 'Takes effect immediately.',
+  tag: 'Keys',
+  access: { apiKey: 'keys', login: 'any' },
+  params: keyPath,
+  result: Key,
 });
 
 export const showKey = endpoint({

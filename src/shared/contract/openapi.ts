@@ -69,6 +69,10 @@ const commonHeaders = {
     schema: { type: 'string' },
   },
   'x-service-version': { description: 'The version of the daemon.', schema: { type: 'string' } },
+  'x-service-key-expires': {
+    description: 'When the secret of this request stops working, if its key was rotated; use the new one.',
+    schema: { type: 'string', format: 'date-time' },
+  },
   'retry-after': { description: 'Seconds to wait before retrying.', schema: { type: 'integer', minimum: 0 } },
   'x-should-retry': {
     description:
@@ -88,7 +92,11 @@ function header(name: keyof typeof commonHeaders) {
   return { [name]: { $ref: `#/components/headers/${name}` } };
 }
 
-const everyAnswer = { ...header('x-request-id'), ...header('x-service-version') };
+const everyAnswer = {
+  ...header('x-request-id'),
+  ...header('x-service-version'),
+  ...header('x-service-key-expires'),
+};
 
 /** Every error code an endpoint can return, in the order of the list of failures. */
 export function answerableCodes(endpoint: Endpoint): ErrorCode[] {
@@ -101,11 +109,12 @@ export function derivedCodes({ access, method, params, headers }: Endpoint): Err
   const { properties = {} } = (headers ?? {}) as { properties?: object };
   const onlyIf = (condition: unknown, ...codes: ErrorCode[]) => (condition ? codes : []);
   return [
-    // An expired key is rejected even where none is required.
+    // An expired or paused key is rejected even where none is required.
     ...([
       'invalid_request',
       'unauthenticated',
       'limit_reached',
+      'key_paused',
       'host_not_allowed',
       'origin_not_allowed',
     ] as const),

@@ -93,7 +93,7 @@ export const TraceView = Type.Object(
     ),
     status: Type.Enum([...traceStatuses], {
       description:
-        '`canceled`: the client disconnected or the key was revoked. `interrupted`: the daemon stopped before the answer was complete. `rejected`: the call got an error before any provider was asked.',
+        '`canceled`: the client disconnected, or the key was revoked or paused. `interrupted`: the daemon stopped before the answer was complete. `rejected`: the call got an error before any provider was asked.',
     }),
     error_code: nullable(
       Type.String({

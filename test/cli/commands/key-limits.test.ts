@@ -141,6 +141,9 @@ test('keys show draws the used share of the limits', async () => {
     created_at: '2026-11-20T08:00:00.000Z',
     last_used_at: null,
     revoked_at: null,
+    rotated_at: null,
+    paused_at: null,
+    previous_secrets: [],
     used: { spend_usd: { total: '7', day: '2.5', month: '7' }, requests_last_minute: 60 },
   };
   const { env } = await fakeDaemon({ 'GET /v1/workspaces/me/keys/key_1': () => key });

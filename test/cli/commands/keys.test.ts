@@ -27,6 +27,8 @@ const keyRecord: Key = {
   created_at: '2026-11-20T08:00:00.000Z',
   last_used_at: null,
   revoked_at: null,
+  rotated_at: null,
+  paused_at: null,
 };
 const secret = 'gwk_secret';
 const keys = '/v1/workspaces/me/keys';

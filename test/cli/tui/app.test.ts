@@ -43,6 +43,8 @@ function key(id: string, more: Partial<Key> = {}): Key {
     created_at: new Date(at).toISOString(),
     last_used_at: null,
     revoked_at: null,
+    rotated_at: null,
+    paused_at: null,
     ...more,
   };
 }

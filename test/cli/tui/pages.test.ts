@@ -166,6 +166,8 @@ function key(id: string, limits: Partial<Key['limits']> = {}): Key {
     created_at: time,
     last_used_at: null,
     revoked_at: null,
+    rotated_at: null,
+    paused_at: null,
   };
 }
 

@@ -113,6 +113,26 @@ describe.skipIf(chromium === undefined)('Keys & limits (skipped without Chromium
     await keyRow(page, 'ci').getByText('30/min · sim/*, openai/gpt-5').waitFor();
     await keyRow(page, 'ci').getByText('no cap').waitFor();
 
+    await page.getByRole('button', { name: 'Rotate ci' }).click();
+    const rotation = page.getByRole('dialog', { name: 'Rotate ci' });
+    await rotation.getByLabel('The old secret').selectOption('works for an hour');
+    await rotation.getByRole('button', { name: 'Rotate' }).click();
+    const renewed = await page
+      .getByRole('dialog', { name: 'The new secret of ci' })
+      .locator('code')
+      .innerText();
+    const byRenewed = { authorization: `Bearer ${renewed}` };
+    expect((await daemon.fetch('/v1/key', { headers })).headers.get('x-service-key-expires')).not.toBeNull();
+    expect((await daemon.fetch('/v1/key', { headers: byRenewed })).status).toBe(200);
+    await page.getByRole('button', { name: 'Done' }).click();
+    expect(await page.content()).not.toContain(renewed);
+    await page.getByRole('button', { name: 'Pause ci' }).click();
+    await keyRow(page, 'ci').getByText('paused').waitFor();
+    expect((await daemon.fetch('/v1/key', { headers: byRenewed })).status).toBe(403);
+    await page.getByRole('button', { name: 'Resume ci' }).click();
+    await keyRow(page, 'ci').getByText('paused').waitFor({ state: 'detached' });
+    expect((await daemon.fetch('/v1/key', { headers: byRenewed })).status).toBe(200);
+
     await page.getByRole('button', { name: 'Revoke ci' }).click();
     await page.getByRole('dialog').waitFor();
     await page.keyboard.press('Escape');

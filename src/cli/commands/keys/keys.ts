@@ -2,11 +2,12 @@ import { Command, Option } from '@commander-js/extra-typings';
 import { type Input, type Result, scopeNames } from '../../../shared/contract/endpoint.ts';
 import type { ActionName, LimitsChange } from '../../../shared/contract/key-limits.ts';
 import type { issueKey as issueKeyContract, KeyView, KeyWithUse } from '../../../shared/contract/keys.ts';
-import { getKey, issueKey, revokeKey, showKey } from '../../../shared/endpoints.ts';
+import { getKey, issueKey, pauseKey, resumeKey, revokeKey, showKey } from '../../../shared/endpoints.ts';
 import { exitCodes } from '../../../shared/errors.ts';
 import { dataFiles } from '../../../shared/folders.ts';
 import { ago } from '../../../view/durations.ts';
 import { dollars } from '../../../view/money.ts';
+import { exactTime } from '../../../view/times.ts';
 import type { Context } from '../../context.ts';
 import { CliError } from '../../failures/cli-error.ts';
 import { readSecret } from '../../hosts/local-daemon.ts';
@@ -111,6 +112,19 @@ export const showKeyCommand = (context: Context) =>
       await context.out.record(shown, keyRecord(context.now()));
     });
 
+/** The statuses of keys that have not ended. */
+export const statusStyles: Partial<Record<KeyWithUse['status'], 'green' | 'yellow'>> = {
+  active: 'green',
+  paused: 'yellow',
+};
+
+function previousText(
+  { hint, ends_at: ends, last_used_at: used }: KeyWithUse['previous_secrets'][number],
+  now: number,
+): string {
+  return `${hint} until ${exactTime(ends)}, ${used === null ? 'not used since' : `used ${ago(used, now)}`}`;
+}
+
 /** A key and how much of its limits is used; `now` in milliseconds since 1970. */
 export const keyRecord = (now: number): Column<KeyWithUse>[] => [
   { title: 'id', value: (key) => key.id },
@@ -118,9 +132,16 @@ export const keyRecord = (now: number): Column<KeyWithUse>[] => [
   {
     title: 'status',
     value: (key) => key.status,
-    style: (key) => (key.status === 'active' ? 'green' : 'red'),
+    show: (key) => (key.status === 'paused' ? `paused since ${exactTime(key.paused_at ?? '')}` : key.status),
+    style: ({ status }) => statusStyles[status] ?? 'red',
   },
   { title: 'secret', value: (key) => key.hint },
+  {
+    title: 'previous_secrets',
+    // Older daemons do not report them.
+    value: (key) => key.previous_secrets?.map(({ hint }) => hint).join(' '),
+    show: (key) => key.previous_secrets?.map((one) => previousText(one, now)).join('; ') || 'none',
+  },
   { title: 'scopes', value: (key) => key.scopes.join(' ') },
   {
     title: 'allowed_models',
@@ -158,6 +179,7 @@ export const keyRecord = (now: number): Column<KeyWithUse>[] => [
   },
   { title: 'created_at', value: (key) => key.created_at, show: (key) => ago(key.created_at, now) },
   { title: 'last_used_at', value: (key) => key.last_used_at, show: (key) => ago(key.last_used_at, now) },
+  { title: 'rotated_at', value: (key) => key.rotated_at, show: (key) => ago(key.rotated_at, now) },
 ];
 
 export type Period = 'day' | 'month' | 'total';
@@ -232,6 +254,43 @@ async function confirmAndRevoke(context: Context, { workspace, id, name, yes }: 
   const issued = others.length === 1 ? 'the key it issued' : `the ${others.length} keys it issued`;
   const also = others.length > 0 ? ` and ${issued}: ${others.join(', ')}` : '';
   context.out.note(`Revoked ${name}${also}.`);
+}
+
+export const pauseKeyCommand = (context: Context) =>
+  new Command('pause')
+    .argument('<key>', "the key's id (key_…) or name")
+    .option('--workspace <workspace>', 'the workspace that owns the key', 'me')
+    .addHelpText('after', example('gateway keys pause my-app'))
+    .action(async (key, { workspace }) => {
+      const paused = await changePause(context, { workspace, key, isPaused: true });
+      if (paused) context.out.note(`Paused ${paused.name}. Resume it: gateway keys resume ${paused.id}`);
+    });
+
+export const resumeKeyCommand = (context: Context) =>
+  new Command('resume')
+    .argument('<key>', "the key's id (key_…) or name")
+    .option('--workspace <workspace>', 'the workspace that owns the key', 'me')
+    .addHelpText('after', example('gateway keys resume my-app'))
+    .action(async (key, { workspace }) => {
+      const resumed = await changePause(context, { workspace, key, isPaused: false });
+      if (resumed) context.out.note(`Resumed ${resumed.name}.`);
+    });
+
+/** Returns the key, with its name as users know it, for a note; prints it as JSON instead if that is wanted. */
+async function changePause(
+  context: Context,
+  given: { workspace: string; key: string; isPaused: boolean },
+): Promise<{ id: string; name: string } | undefined> {
+  const workspace = await resolveWorkspace(context, given.workspace);
+  const id = await resolveKey(context, { workspace, key: given.key });
+  const params = { workspace, key: id };
+  const client = context.client();
+  const changed = await (given.isPaused
+    ? client.call(pauseKey, { params })
+    : client.call(resumeKey, { params }));
+  if (!context.out.wantsJson()) return { id, name: asGiven(given.key, id) };
+  await context.out.document(changed);
+  return undefined;
 }
 
 export const defaultKeyCommand = (context: Context) =>

@@ -3,14 +3,14 @@ import type { Client } from '../../../shared/client.ts';
 import type { Key, KeyWithUse } from '../../../shared/contract/keys.ts';
 import { listKeys, showKey } from '../../../shared/endpoints.ts';
 import { ago } from '../../../view/durations.ts';
-import { listedName } from '../../../view/key-names.ts';
+import { isInUse, listedName } from '../../../view/key-names.ts';
 import { dollars } from '../../../view/money.ts';
 import type { Context } from '../../context.ts';
 import { collectPages } from '../../hosts/pages.ts';
 import { resolveWorkspace } from '../../names/resolve.ts';
 import { csvOption, delimiterOption, example, wholeNumber } from '../../options.ts';
 import type { Column } from '../../output/table.ts';
-import { type Period, spendShare, styleOfShare } from './keys.ts';
+import { type Period, spendShare, statusStyles, styleOfShare } from './keys.ts';
 import { limitsText } from './limits.ts';
 
 export const listKeysCommand = (context: Context) =>
@@ -41,13 +41,13 @@ async function listKeysAndShow(
 /** The use of each key takes one call. */
 const usesMax = 40;
 
-/** The active keys with their use, by id, as far as it can be read. */
+/** The keys in use with their use, by id, as far as it can be read. */
 export async function usesOf(
   client: Client,
   workspace: string,
   keys: readonly Key[],
 ): Promise<Map<string, KeyWithUse>> {
-  const active = keys.filter(({ status }) => status === 'active').slice(0, usesMax);
+  const active = keys.filter(isInUse).slice(0, usesMax);
   const shown = await Promise.all(
     active.map(({ id }) => client.call(showKey, { params: { workspace, key: id } }).catch(() => undefined)),
   );
@@ -82,7 +82,7 @@ function readColumns({ now, keys, uses }: ReadOptions): Column<Key>[] {
     {
       title: 'status',
       value: (key) => key.status,
-      style: (key) => (key.status === 'active' ? 'green' : 'dim'),
+      style: ({ status }) => statusStyles[status] ?? 'dim',
     },
     {
       title: 'used',

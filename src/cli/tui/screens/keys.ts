@@ -4,9 +4,9 @@ import type { Limits, LimitsChange } from '../../../shared/contract/key-limits.t
 import type { Key, KeyWithUse } from '../../../shared/contract/keys.ts';
 import { issueKey, listKeys, revokeKey, setLimits, showKey } from '../../../shared/endpoints.ts';
 import { ago } from '../../../view/durations.ts';
-import { listedName, namesOf } from '../../../view/key-names.ts';
+import { isInUse, listedName, namesOf } from '../../../view/key-names.ts';
 import { capText } from '../../../view/money.ts';
-import { keyRecord, requestsShare, spendShare } from '../../commands/keys/keys.ts';
+import { keyRecord, requestsShare, spendShare, statusStyles } from '../../commands/keys/keys.ts';
 import { limitFlags, limitsChange, limitsText } from '../../commands/keys/limits.ts';
 import { usesOf } from '../../commands/keys/list-keys.ts';
 import { collectPages } from '../../hosts/pages.ts';
@@ -101,7 +101,7 @@ const columns: ListColumn<KeyRow>[] = [
     title: 'status',
     width: 8,
     text: ({ key }) => key.status,
-    style: ({ key }) => (key.status === 'active' ? 'green' : 'dim'),
+    style: ({ key }) => statusStyles[key.status] ?? 'dim',
   },
   {
     title: 'used',
@@ -166,7 +166,7 @@ async function load({ client, keyNames }: Services): Promise<KeyRow[]> {
   // Active keys first.
   return keys
     .map((key) => ({ key, name: listedName(key, keys), withUse: uses.get(key.id) }))
-    .sort((one, other) => Number(other.key.status === 'active') - Number(one.key.status === 'active'));
+    .sort((one, other) => Number(isInUse(other.key)) - Number(isInUse(one.key)));
 }
 
 type NewKey = Awaited<ReturnType<typeof parseIssue>>;

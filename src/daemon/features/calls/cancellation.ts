@@ -12,6 +12,7 @@ export type CancelReason =
   | 'draining'
   | 'cut-off'
   | 'revoked'
+  | 'paused'
   | 'expired';
 
 interface Cancelable {
@@ -30,7 +31,7 @@ export function watchCancellation({ requestId, signal, caller }: Cancelable, run
   };
   const releaseSignal = whenAborted(signal, () => cancel(reasonOf(signal)));
   const { revoked } = caller;
-  const releaseRevoked = whenAborted(revoked, () => cancel(isExpiry(revoked.reason) ? 'expired' : 'revoked'));
+  const releaseRevoked = whenAborted(revoked, () => cancel(endOf(revoked.reason)));
   const { workspaceId } = caller;
   const forget = running?.add(requestId, { workspaceId, cancel });
   const release = () => {
@@ -45,8 +46,11 @@ function reasonOf({ reason }: AbortSignal): CancelReason {
   return reason === 'draining' || reason === 'stopped' ? reason : 'client-left';
 }
 
-function isExpiry(reason: unknown): boolean {
-  return reason instanceof ApiError && reason.code === 'limit_reached';
+/** What has ended the credential of a caller. */
+function endOf(reason: unknown): CancelReason {
+  if (!(reason instanceof ApiError)) return 'revoked';
+  if (reason.code === 'key_paused') return 'paused';
+  return reason.code === 'limit_reached' ? 'expired' : 'revoked';
 }
 
 /**
@@ -65,7 +69,11 @@ export function settleReasonOf(
 
 /** The caller's error for a canceled call. */
 export function cancellationError(reason: CancelReason): ApiError {
-  if (reason === 'revoked') return new ApiError('unauthenticated', { message: 'The key was revoked.' });
+  if (reason === 'revoked') {
+    const message = 'The key was revoked, or this secret of it was replaced.';
+    return new ApiError('unauthenticated', { message });
+  }
+  if (reason === 'paused') return new ApiError('key_paused', { message: 'The key was paused.' });
   if (reason === 'expired') {
     return new ApiError('limit_reached', { param: 'limits.expires_at', message: 'The key has expired.' });
   }

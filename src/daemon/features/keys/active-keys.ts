@@ -15,6 +15,7 @@ class LiveKey implements KeyPolicy {
   readonly actions: KeyRecord['actions'];
   limits: KeyLimits | null;
   defaults: KeyDefaults | null;
+  pausedAt: number | null;
   /** Whether its expiry was reported. */
   isReported = false;
 
@@ -25,10 +26,12 @@ class LiveKey implements KeyPolicy {
     this.actions = record.actions;
     this.limits = record.limits;
     this.defaults = record.defaults;
+    this.pausedAt = record.pausedAt;
   }
 
   get isRestricted(): boolean {
-    const hasRestriction = this.limits !== null || this.models !== null || this.actions !== null;
+    const { limits, models, actions, pausedAt } = this;
+    const hasRestriction = limits !== null || models !== null || actions !== null || pausedAt !== null;
     return hasRestriction || (this.parent?.isRestricted ?? false);
   }
 }
@@ -47,6 +50,13 @@ export function expiredKeyOf(policy: KeyPolicy, expiry: number): string {
   return key.keyId;
 }
 
+/** The key or ancestor that is paused. */
+export function pausedKeyOf(policy: KeyPolicy): string | undefined {
+  let key: KeyPolicy | undefined = policy;
+  while (key && (key.pausedAt ?? null) === null) key = key.parent;
+  return key?.keyId;
+}
+
 export interface ActiveKeysDeps {
   store: Pick<KeysStore, 'byId'>;
   changes: Changes;
@@ -54,8 +64,8 @@ export interface ActiveKeysDeps {
   passed: { sure(): number; noteExpiry(id: string, expiry: number): void };
 }
 
-/** The settings that the owner can change while the key is in use. */
-type Changeable = Pick<LiveKey, 'limits' | 'defaults'>;
+/** What can change while the key is in use. */
+type Changeable = Pick<LiveKey, 'limits' | 'defaults' | 'pausedAt'>;
 
 /** The policies of keys in use, one object per key, and the watch for their expiry. */
 export function createActiveKeys({ store, changes, passed }: ActiveKeysDeps) {
@@ -64,6 +74,7 @@ export function createActiveKeys({ store, changes, passed }: ActiveKeysDeps) {
   const changed = new Map<string, Changeable>();
   // A change must not be undone by an earlier one that is read later.
   const reads = new Mutex();
+  let onChange: (record: KeyRecord) => Promise<void> = async () => {};
   let waker = new AbortController();
   const wake = () => {
     waker.abort();
@@ -86,16 +97,29 @@ export function createActiveKeys({ store, changes, passed }: ActiveKeysDeps) {
   const reread = async (workspaceId: string, keyId: string): Promise<void> => {
     const record = await store.byId(workspaceId, keyId);
     if (!record) return;
-    const { limits, defaults } = record;
-    changed.set(keyId, { limits, defaults });
+    const { limits, defaults, pausedAt } = record;
+    changed.set(keyId, { limits, defaults, pausedAt });
     const key = keys.get(keyId);
-    if (key) Object.assign(key, { limits, defaults });
+    if (key) Object.assign(key, { limits, defaults, pausedAt });
     wake();
+    await onChange(record);
   };
   changes.subscribe('key', ({ workspaceId, keyId }) => reads.run(() => reread(workspaceId, keyId), keyId));
 
   return {
     of,
+
+    /** Calls `apply` with each key that was changed, once its policy is. */
+    onChange(apply: (record: KeyRecord) => Promise<void>): void {
+      onChange = apply;
+    },
+
+    /** The ids of a key and its descendants, as far as they are in use. */
+    withDescendants(keyId: string): string[] {
+      const descends = (key: LiveKey | undefined): boolean =>
+        key !== undefined && (key.keyId === keyId || descends(key.parent));
+      return [...keys.values()].filter(descends).map((key) => key.keyId);
+    },
 
     /** Calls `onExpired` with each key in use when it expires, until aborted. */
     async watch(world: Pick<World, 'sleep'>, signal: AbortSignal, onExpired: (keyId: string) => void) {

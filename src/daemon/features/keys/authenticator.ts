@@ -15,15 +15,24 @@ import {
 import { repeatedly, type World } from '../../base/world.ts';
 import type { TokenRecord, TokensStore } from '../tokens/index.ts';
 import type { WorkspacesStore } from '../workspaces/index.ts';
-import { type ActiveKeys, createActiveKeys, expiredKeyOf, expiryOf } from './active-keys.ts';
-import { createIdleLogins, type IdleLogins } from './idle-logins.ts';
+import { type ActiveKeys, createActiveKeys, expiredKeyOf, expiryOf, pausedKeyOf } from './active-keys.ts';
+import {
+  createIdleLogins,
+  expired,
+  type IdleLogins,
+  revocationSignals,
+  type SignalOf,
+} from './credential-ends.ts';
 import { createCredentialUses } from './last-use.ts';
-import type { KeyRecord, KeysStore } from './store.ts';
+import type { KeyRecord, KeysStore, PreviousSecret } from './store.ts';
 
 type AgentIdentity = Pick<AgentCaller, 'workspaceId'> & { id: string };
 
 export interface AuthenticatorDeps {
-  keysStore: Pick<KeysStore, 'byDigest' | 'byId' | 'touch'>;
+  keysStore: Pick<
+    KeysStore,
+    'byDigest' | 'byId' | 'touch' | 'previousByDigest' | 'previousOf' | 'touchPrevious'
+  >;
   workspacesStore: Pick<WorkspacesStore, 'loginByDigest' | 'homeOf' | 'touchLogins'>;
   /** Without it, access tokens are not accepted. */
   tokensStore?: Pick<TokensStore, 'byDigest' | 'list' | 'touch'>;
@@ -42,6 +51,8 @@ export interface AuthenticatorDeps {
   activeKeys?: ActiveKeys;
   /** Called with each call that used an expired key. */
   onExpired?: (caller: KeyCaller) => void;
+  /** Called when a secret was used for the first time since it was replaced. */
+  onPreviousUsed?: (secret: PreviousSecret) => void;
   /** Maximum number of callers cached in memory. */
   callersMax?: number;
 }
@@ -73,7 +84,8 @@ export function createAuthenticator(deps: AuthenticatorDeps) {
   const lookups = new Map<string, Promise<Caller>>();
   const uses = createCredentialUses(deps);
   const revocations = revocationSignals();
-  const acting = actingLogins(revocations.signalOf);
+  const { signalOf } = revocations;
+  const acting = actingLogins(signalOf);
   // By the id of a key or login.
   const names = new RecentMap<string, string>(callersMax);
   const activeKeys =
@@ -86,7 +98,7 @@ export function createAuthenticator(deps: AuthenticatorDeps) {
   const lookUp = async (kind: CredentialKind, key: string): Promise<Caller> => {
     const find = finders[kind];
     const generation = callers.generation();
-    const caller = await find(findDeps, key, revocations.signalOf);
+    const caller = await find(findDeps, key, signalOf);
     // The record may have been read before a membership ended.
     if (callers.generation() !== generation) return lookUp(kind, key);
     // Unknown secrets are not cached: they could be issued next, and guesses would fill the memory.
@@ -115,6 +127,7 @@ export function createAuthenticator(deps: AuthenticatorDeps) {
   };
 
   deps.changes.subscribe('revocation', ({ id }) => revocations.revoke(id));
+  activeKeys.onChange((record) => applyKeyChange(record, { ...deps, activeKeys, callers, revocations }));
   // What runs for a former member ends, and their logins and keys are looked up again.
   deps.changes.subscribe('departure', ({ workspaceId, userId }) => {
     callers.remove((caller) => caller.workspaceId === workspaceId && holderOf(caller) === userId);
@@ -129,7 +142,7 @@ export function createAuthenticator(deps: AuthenticatorDeps) {
      */
     async callerOf(reference: CredentialReference): Promise<Caller> {
       await deps.changes.current();
-      const caller = await referredCaller(findDeps, reference, revocations.signalOf);
+      const caller = await referredCaller(findDeps, reference, signalOf);
       if (!caller) throw new ApiError('unauthenticated');
       return admit(caller);
     },
@@ -158,26 +171,55 @@ export function createAuthenticator(deps: AuthenticatorDeps) {
     keepExpiring: (world: Pick<World, 'sleep'>, signal: AbortSignal, onFailure: (error: unknown) => void) =>
       Promise.all([
         activeKeys.watch(world, signal, (keyId) => {
-          revocations.expire(keyId);
+          revocations.endCalls(keyId, expired());
           callers.remove((caller) => caller.kind === 'key' && caller.keyId === keyId);
         }),
-        repeatedly(world, { everyMs: idleCheckMs, signal, onFailure }, () =>
-          endIdle(callers.entries(), {
+        repeatedly(world, { everyMs: idleCheckMs, signal, onFailure }, () => {
+          revocations.endSecretsBy(passed.sure());
+          return endIdle(callers.entries(), {
             idle,
             revocations,
-            find: (key) => findLogin(findDeps, key, revocations.signalOf),
-          }),
-        ),
+            find: (key) => findLogin(findDeps, key, signalOf),
+          });
+        }),
       ]),
 
     /** When a credential was last used, if not stored yet. */
     lastUse: uses.lastKey,
+    lastPreviousUse: uses.lastPrevious,
     lastLoginUse: uses.lastLogin,
     lastTokenUse: uses.lastToken,
     /** Stores them now, or periodically until aborted and once more at the end. */
     flush: uses.flush,
     keepFlushed: uses.keepFlushed,
   };
+}
+
+/** Ends what runs with secrets of a key that do not work any more, and all that runs with a paused key and its descendants. */
+async function applyKeyChange(
+  { id, digest, rotatedAt, pausedAt }: KeyRecord,
+  {
+    keysStore,
+    passed,
+    activeKeys,
+    callers,
+    revocations,
+  }: Pick<AuthenticatorDeps, 'keysStore' | 'passed'> & {
+    activeKeys: ActiveKeys;
+    callers: Pick<ReturnType<typeof callerCache>, 'remove'>;
+    revocations: ReturnType<typeof revocationSignals>;
+  },
+): Promise<void> {
+  const ended = new Set(pausedAt === null ? [] : activeKeys.withDescendants(id));
+  callers.remove((caller) => caller.kind === 'key' && (caller.keyId === id || ended.has(caller.keyId)));
+  for (const keyId of ended) revocations.endCalls(keyId, paused());
+  if (rotatedAt !== null) {
+    const previous = await keysStore.previousOf(id);
+    const ends = previous
+      .filter(({ endsAt }) => endsAt > passed.sure())
+      .map((secret) => [secret.digest, secret.endsAt] as const);
+    revocations.endSecrets(id, new Map([[digest, undefined], ...ends]));
+  }
 }
 
 interface CredentialReference {
@@ -190,7 +232,7 @@ interface CredentialReference {
 async function referredCaller(
   deps: FindDeps,
   { workspaceId, id, userId }: CredentialReference,
-  signalOf: (id: string) => AbortSignal,
+  signalOf: SignalOf,
 ): Promise<Authenticated | undefined> {
   if (userId !== undefined && id.startsWith('tok_')) {
     const record = (await deps.tokensStore?.list(userId))?.find((token) => token.id === id);
@@ -217,12 +259,25 @@ function createCallerCheck(
   {
     note,
     idle,
-  }: { note: Record<'key' | 'login' | 'token', (id: string, at: number) => void>; idle: IdleLogins },
+  }: {
+    note: Record<'key' | 'login' | 'token' | 'previous', (id: string, at: number) => void>;
+    idle: IdleLogins;
+  },
 ) {
   return (caller: Authenticated): Caller => {
     // For each caller, so that a clock that was set back is noticed before the caller makes a credential.
     const at = passed.at();
+    if (caller.kind === 'key' && caller.previousSecret !== undefined) {
+      const { digest, endsAt } = caller.previousSecret;
+      if (endsAt <= at) {
+        passed.noteExpiry(digest, endsAt);
+        throw refused(caller, new ApiError('unauthenticated'));
+      }
+      if (!caller.revoked.aborted) note.previous(digest, now());
+    }
     if (caller.kind === 'key' && caller.policy?.isRestricted) {
+      const pausedKey = pausedKeyOf(caller.policy);
+      if (pausedKey !== undefined) throw refused(caller, paused(pausedKey !== caller.keyId));
       const expiry = expiryOf(caller.policy);
       if (expiry <= at) {
         passed.noteExpiry(expiredKeyOf(caller.policy, expiry), expiry);
@@ -304,23 +359,26 @@ type FindDeps = AuthenticatorDeps & {
 
 export type Authenticator = ReturnType<typeof createAuthenticator>;
 
-function expired(): ApiError {
-  return new ApiError('limit_reached', { param: 'limits.expires_at', message: 'This key has expired.' });
+function paused(isAncestor = false): ApiError {
+  if (!isAncestor) return new ApiError('key_paused');
+  return new ApiError('key_paused', { message: 'The key that issued this key is paused.' });
 }
 
-async function findKey(
-  deps: FindDeps,
-  digest: string,
-  signalOf: (id: string) => AbortSignal,
-): Promise<KeyCaller | undefined> {
+async function findKey(deps: FindDeps, digest: string, signalOf: SignalOf): Promise<KeyCaller | undefined> {
   const record = await deps.keysStore.byDigest(digest);
-  return record && (await keyCallerOf(deps, record, signalOf));
+  if (record) return await keyCallerOf(deps, record, (id) => signalOf(id, { digest }));
+  const secret = await deps.keysStore.previousByDigest(digest);
+  const rotated = secret && (await deps.keysStore.byId(secret.workspaceId, secret.keyId));
+  if (!rotated) return undefined;
+  const { endsAt } = secret;
+  const caller = await keyCallerOf(deps, rotated, (id) => signalOf(id, { digest, endsAt }));
+  return { ...caller, previousSecret: { digest, endsAt } };
 }
 
 async function keyCallerOf(
   { activeKeys, noteName }: Pick<FindDeps, 'activeKeys' | 'noteName'>,
   record: KeyRecord,
-  signalOf: (id: string) => AbortSignal,
+  signalOf: SignalOf,
 ): Promise<KeyCaller> {
   const { id: keyId, workspaceId } = record;
   noteName(keyId, record.name);
@@ -340,7 +398,7 @@ async function keyCallerOf(
 async function findLogin(
   { workspacesStore, noteName, idle, uses }: FindDeps,
   digest: string,
-  signalOf: (id: string) => AbortSignal,
+  signalOf: SignalOf,
 ): Promise<LoginCaller | undefined> {
   const record = await workspacesStore.loginByDigest(digest);
   const user = record && (await userOf(record, workspacesStore, signalOf));
@@ -358,7 +416,7 @@ async function findLogin(
 async function findToken(
   deps: FindDeps,
   digest: string,
-  signalOf: (id: string) => AbortSignal,
+  signalOf: SignalOf,
 ): Promise<TokenCaller | undefined> {
   const record = await deps.tokensStore?.byDigest(digest);
   return record && (await tokenCallerOf(deps, record, signalOf));
@@ -367,7 +425,7 @@ async function findToken(
 async function tokenCallerOf(
   { workspacesStore }: Pick<FindDeps, 'workspacesStore'>,
   record: TokenRecord,
-  signalOf: (id: string) => AbortSignal,
+  signalOf: SignalOf,
 ): Promise<TokenCaller | undefined> {
   const user = await userOf(record, workspacesStore, signalOf);
   if (!user) return undefined;
@@ -379,7 +437,7 @@ async function tokenCallerOf(
 async function userOf(
   { id, userId, revokedAt }: { id: string; userId: string; revokedAt: number | null },
   { homeOf }: FindDeps['workspacesStore'],
-  signalOf: (id: string) => AbortSignal,
+  signalOf: SignalOf,
 ): Promise<Pick<LoginCaller, 'userId' | 'workspaceId' | 'revoked'> | undefined> {
   const home = revokedAt === null ? await homeOf(userId) : undefined;
   if (!home) return undefined;
@@ -390,53 +448,17 @@ async function userOf(
 async function findAgent(
   { agentsStore }: FindDeps,
   digest: string,
-  signalOf: (id: string) => AbortSignal,
+  signalOf: SignalOf,
 ): Promise<AgentCaller | undefined> {
   const record = await agentsStore?.byDigest(digest);
   return record && agentCallerOf(record, signalOf);
 }
 
-function agentCallerOf(
-  { id, workspaceId }: AgentIdentity,
-  signalOf: (id: string) => AbortSignal,
-): AgentCaller {
+function agentCallerOf({ id, workspaceId }: AgentIdentity, signalOf: SignalOf): AgentCaller {
   return { kind: 'agent', agentId: id, workspaceId, revoked: signalOf(id) };
 }
 
 const finders = { api: findKey, login: findLogin, agent: findAgent, token: findToken };
-
-/**
- * One abort signal per credential, for the lifetime of the process. If it were dropped with its caller, a lookup that
- * races a revocation could restore the credential, and a running stream could miss its end.
- */
-function revocationSignals() {
-  const controllers = new Map<string, AbortController>();
-  const controllerOf = (id: string): AbortController => {
-    let controller = controllers.get(id);
-    if (!controller) {
-      controller = new AbortController();
-      controllers.set(id, controller);
-    }
-    return controller;
-  };
-  return {
-    signalOf: (id: string): AbortSignal => controllerOf(id).signal,
-    revoke: (id: string): void => controllerOf(id).abort(new ApiError('unauthenticated')),
-    /** Ends what runs now; later calls are accepted. */
-    end: (id: string): void => {
-      const controller = controllers.get(id);
-      controllers.delete(id);
-      controller?.abort(new ApiError('unauthenticated'));
-    },
-    /** Ends what runs now; a key that is extended is accepted again. */
-    expire: (id: string): void => {
-      const controller = controllerOf(id);
-      if (controller.signal.aborted) return;
-      controllers.delete(id);
-      controller.abort(expired());
-    },
-  };
-}
 
 /** The id under which a membership is revoked, like a credential. */
 function membershipId(workspaceId: string, userId: string): string {

@@ -5,25 +5,31 @@ import {
   issueKey,
   type KeyView,
   listKeys,
+  pauseKey,
+  resumeKey,
   revokeKey,
+  rotateKey,
   showKey,
 } from '../../../shared/contract/keys.ts';
+import { isoTime } from '../../../shared/time/time.ts';
 import { type AgentCaller, implement, keyOrLogin } from '../../base/handler.ts';
 import { pageOf, withSecret } from '../../base/replies.ts';
 import type { KeySettings } from './key-settings.ts';
-import { spendView, toKey } from './key-view.ts';
+import { previousView, spendView, toKey } from './key-view.ts';
 import type { Keys } from './keys.ts';
 import { defaultsView, limitsView } from './limits-and-defaults.ts';
+import type { KeyRotation } from './rotate-and-pause.ts';
 
 interface KeyHandlersDeps {
   keys: Keys;
+  rotation: KeyRotation;
   settings: KeySettings;
   /** The calling agent's view of itself. */
   agentView: (caller: AgentCaller) => Promise<KeyView>;
   now: () => number;
 }
 
-export const keyHandlers = ({ keys, settings, agentView, now }: KeyHandlersDeps) => [
+export const keyHandlers = ({ keys, rotation, settings, agentView, now }: KeyHandlersDeps) => [
   implement(
     listKeys,
     ({ caller, params, query }) =>
@@ -51,10 +57,34 @@ export const keyHandlers = ({ keys, settings, agentView, now }: KeyHandlersDeps)
     return { id: params.key, object: 'key', deleted: true, also_revoked: others };
   }),
 
+  implement(rotateKey, async ({ caller, params, body }) => {
+    const graceMs = (body?.grace_seconds ?? 0) * 1000;
+    const request = { workspace: params.workspace, keyId: params.key, graceMs };
+    const { record, secret, previous } = await rotation.rotate(keyOrLogin(caller), request);
+    const { hint, endsAt } = previous;
+    return withSecret<typeof rotateKey>({
+      key: toKey(record, now()),
+      secret,
+      previous: { hint, ends_at: isoTime(endsAt) },
+    });
+  }),
+
+  ...(
+    [
+      [pauseKey, true],
+      [resumeKey, false],
+    ] as const
+  ).map(([contract, isPaused]) =>
+    implement(contract, async ({ caller, params }) => {
+      const request = { workspace: params.workspace, keyId: params.key, isPaused };
+      return toKey(await rotation.setPaused(keyOrLogin(caller), request), now());
+    }),
+  ),
+
   implement(showKey, async ({ caller, params }) => {
-    const { record, use } = await settings.show(keyOrLogin(caller), params.workspace, params.key);
+    const { record, use, previous } = await settings.show(keyOrLogin(caller), params.workspace, params.key);
     const used = { spend_usd: spendView(use.spend), requests_last_minute: use.requestsLastMinute };
-    return { ...toKey(record, now()), used };
+    return { ...toKey(record, now()), used, previous_secrets: previous.map(previousView) };
   }),
 
   implement(getLimits, async ({ caller, params }) =>

@@ -4,4 +4,5 @@ export { keyHandlers } from './handlers.ts';
 export { createKeySettings } from './key-settings.ts';
 export { noLimits, spendView } from './key-view.ts';
 export { createKeys } from './keys.ts';
-export type { KeyRecord } from './store.ts';
+export { createKeyRotation } from './rotate-and-pause.ts';
+export type { KeyRecord, PreviousSecret } from './store.ts';

@@ -9,11 +9,12 @@ import { changedDefaults, changedLimits } from './limits-and-defaults.ts';
 import type { KeyRecord, KeysStore } from './store.ts';
 
 export interface KeySettingsDeps {
-  store: Pick<KeysStore, 'byId' | 'setLimits' | 'setDefaults'>;
+  store: Pick<KeysStore, 'byId' | 'setLimits' | 'setDefaults' | 'previousOf'>;
   workspaces: Pick<Workspaces, 'membership'>;
   admission: Pick<Admission, 'usedBy'>;
   /** When a key was last used, if not stored yet. */
   lastUse: (keyId: string) => number | undefined;
+  lastPreviousUse: (digest: string) => number | undefined;
   now: () => number;
 }
 
@@ -22,7 +23,7 @@ const attemptsMax = 5;
 
 /** Shows keys to members, and lets their owners set limits and defaults. */
 export function createKeySettings(deps: KeySettingsDeps) {
-  const { store, workspaces, admission, lastUse, now } = deps;
+  const { store, workspaces, admission, lastUse, lastPreviousUse, now } = deps;
 
   const find = async (caller: KeyOrLogin, workspace: string, keyId: string) => {
     const membership = await workspaces.membership(caller, workspace);
@@ -39,12 +40,17 @@ export function createKeySettings(deps: KeySettingsDeps) {
   };
 
   return {
-    /** A key and its usage, for members of its workspace. Fails with `not_found` for others. */
+    /** A key, its usage and the previous secrets that still work, for members of its workspace. Fails with `not_found` for others. */
     async show(caller: KeyOrLogin, workspace: string, keyId: string) {
       const record = await find(caller, workspace, keyId);
       if (!record) throw noSuchKey(keyId);
       const lastUsedAt = lastUse(record.id) ?? record.lastUsedAt;
-      return { record: { ...record, lastUsedAt }, use: await admission.usedBy(record.id) };
+      const at = now();
+      const known = record.rotatedAt === null ? [] : await store.previousOf(record.id);
+      const previous = known
+        .filter(({ endsAt }) => endsAt > at && record.revokedAt === null)
+        .map((secret) => ({ ...secret, lastUsedAt: lastPreviousUse(secret.digest) ?? secret.lastUsedAt }));
+      return { record: { ...record, lastUsedAt }, use: await admission.usedBy(record.id), previous };
     },
 
     /** Fails with `signed_out`, or with `permission`, also if there is no such key. */

@@ -1,12 +1,12 @@
 import { scopeNames } from '../../../shared/contract/endpoint.ts';
 import type { Limits } from '../../../shared/contract/key-limits.ts';
-import type { Key, KeyView } from '../../../shared/contract/keys.ts';
+import type { Key, KeyView, KeyWithUse } from '../../../shared/contract/keys.ts';
 import { formatUsd, type NanoUsd } from '../../../shared/money/money.ts';
 import { isoTime } from '../../../shared/time/time.ts';
 import type { Spend } from '../metering/index.ts';
 import type { LoginRecord } from '../workspaces/index.ts';
 import { defaultsView, limitsView } from './limits-and-defaults.ts';
-import type { KeyRecord } from './store.ts';
+import type { KeyRecord, PreviousSecret } from './store.ts';
 
 export const noLimits: Limits = limitsView(null);
 
@@ -27,6 +27,8 @@ export function toKey(record: KeyRecord, now: number): Key {
     created_at: isoTime(record.createdAt),
     last_used_at: timeOrNull(record.lastUsedAt),
     revoked_at: timeOrNull(record.revokedAt),
+    rotated_at: timeOrNull(record.rotatedAt),
+    paused_at: timeOrNull(record.pausedAt),
   };
 }
 
@@ -68,9 +70,25 @@ export function toLoginView(record: LoginRecord, workspaceId: string, { spend, b
   };
 }
 
-function statusOf({ revokedAt, limits }: KeyRecord, now: number): Key['status'] {
+/** The API's form of a previous secret. */
+export function previousView({
+  hint,
+  replacedAt,
+  endsAt,
+  lastUsedAt,
+}: PreviousSecret): KeyWithUse['previous_secrets'][number] {
+  return {
+    hint,
+    replaced_at: isoTime(replacedAt),
+    ends_at: isoTime(endsAt),
+    last_used_at: timeOrNull(lastUsedAt),
+  };
+}
+
+function statusOf({ revokedAt, limits, pausedAt }: KeyRecord, now: number): Key['status'] {
   if (revokedAt !== null) return 'revoked';
-  return (limits?.expiresAt ?? now + 1) <= now ? 'expired' : 'active';
+  if ((limits?.expiresAt ?? now + 1) <= now) return 'expired';
+  return pausedAt === null ? 'active' : 'paused';
 }
 
 export function spendView(spend: Spend): KeyView['spend_usd'] {

@@ -83,9 +83,12 @@ export function createKeys(deps: KeysDeps) {
 
     /** Whether this secret was issued here, and is still active. */
     async standing(secret: string): Promise<'unknown' | 'active' | 'ended'> {
-      const record = await store.byDigest(deps.digest(secret));
-      if (record === undefined) return 'unknown';
-      return toKey(record, deps.now()).status === 'active' ? 'active' : 'ended';
+      const digest = deps.digest(secret);
+      const record = await store.byDigest(digest);
+      if (record !== undefined) return isEnded(record, deps.now()) ? 'ended' : 'active';
+      const previous = await store.previousByDigest(digest);
+      if (previous === undefined) return 'unknown';
+      return previous.endsAt > deps.now() ? 'active' : 'ended';
     },
 
     /** Newest first, for any member. Fails with `permission`, also if there is no such workspace. */
@@ -163,6 +166,8 @@ async function insert(
     createdAt: deps.now(),
     lastUsedAt: null,
     revokedAt: null,
+    rotatedAt: null,
+    pausedAt: null,
   };
   if (!(await deps.store.insert(record))) throw new ApiError('unauthenticated');
   await recordEvent(deps, 'key.issued', record);
@@ -225,7 +230,7 @@ function generationsOf({ policy }: KeyCaller): number {
   return count;
 }
 
-function mayRevoke(membership: Membership, record: KeyRecord): boolean {
+export function mayRevoke(membership: Membership, record: KeyRecord): boolean {
   return membership.role !== 'member' || record.ownerId === membership.userId;
 }
 
@@ -233,7 +238,16 @@ export function noSuchKey(id: string): ApiError {
   return notFound('key', id);
 }
 
-function recordEvent(deps: KeysDeps, type: 'key.issued' | 'key.revoked', record: KeyRecord): Promise<void> {
-  const data = { key: record.id, name: record.name, hint: record.hint };
+function isEnded(record: KeyRecord, now: number): boolean {
+  return ['revoked', 'expired'].includes(toKey(record, now).status);
+}
+
+export function recordEvent(
+  deps: Pick<KeysDeps, 'events' | 'now'>,
+  type: 'key.issued' | 'key.revoked' | 'key.rotated' | 'key.paused' | 'key.resumed',
+  record: KeyRecord,
+  more: Record<string, string> = {},
+): Promise<void> {
+  const data = { key: record.id, name: record.name, hint: record.hint, ...more };
   return deps.events.record({ type, workspaceId: record.workspaceId, at: deps.now(), data });
 }

@@ -1,7 +1,7 @@
 import { repeatedly, type World } from '../../base/world.ts';
 import type { TokensStore } from '../tokens/index.ts';
 import type { WorkspacesStore } from '../workspaces/index.ts';
-import type { KeysStore } from './store.ts';
+import type { KeysStore, PreviousSecret } from './store.ts';
 
 const flushEveryMs = 30_000;
 
@@ -33,26 +33,39 @@ function lastUseLog(write: (uses: { id: string; at: number }[]) => Promise<void>
 }
 
 export interface LastUseDeps {
-  keysStore: Pick<KeysStore, 'touch'>;
+  keysStore: Pick<KeysStore, 'touch' | 'touchPrevious'>;
   workspacesStore: Pick<WorkspacesStore, 'touchLogins'>;
   tokensStore?: Pick<TokensStore, 'touch'>;
+  onPreviousUsed?: (secret: PreviousSecret) => void;
 }
 
 /** When keys, logins and tokens were last used. */
-export function createCredentialUses({ keysStore, workspacesStore, tokensStore }: LastUseDeps) {
+export function createCredentialUses({
+  keysStore,
+  workspacesStore,
+  tokensStore,
+  onPreviousUsed,
+}: LastUseDeps) {
   const keys = lastUseLog((uses) => keysStore.touch(uses.map(({ id, at }) => ({ keyId: id, at }))));
   const logins = lastUseLog((uses) => workspacesStore.touchLogins(uses));
   const tokens = lastUseLog(async (uses) => tokensStore?.touch(uses));
+  const previous = lastUseLog(async (uses) => {
+    const first = await keysStore.touchPrevious(uses.map(({ id, at }) => ({ digest: id, at })));
+    for (const secret of first) onPreviousUsed?.(secret);
+  });
+  const logs = [keys, logins, tokens, previous];
   return {
-    note: { key: keys.note, login: logins.note, token: tokens.note },
+    note: { key: keys.note, login: logins.note, token: tokens.note, previous: previous.note },
     lastKey: keys.last,
     lastLogin: logins.last,
     lastToken: tokens.last,
+    /** Of a secret that was replaced, by its digest. */
+    lastPrevious: previous.last,
     async flush() {
-      await Promise.all([keys, logins, tokens].map((log) => log.flush()));
+      await Promise.all(logs.map((log) => log.flush()));
     },
     async keepFlushed(world: Pick<World, 'sleep'>, signal: AbortSignal, onFailure: (error: unknown) => void) {
-      await Promise.all([keys, logins, tokens].map((log) => log.keepFlushed(world, signal, onFailure)));
+      await Promise.all(logs.map((log) => log.keepFlushed(world, signal, onFailure)));
     },
   };
 }

@@ -26,6 +26,37 @@ export interface KeyRecord {
   createdAt: number;
   lastUsedAt: number | null;
   revokedAt: number | null;
+  /** When it got its present secret; null for that of its issue. */
+  rotatedAt: number | null;
+  /** Since when its calls are refused; null unless it is paused. */
+  pausedAt: number | null;
+}
+
+/** A secret that a key had before it was rotated. */
+export interface PreviousSecret {
+  /** SHA-256 of the whole secret, lowercase hex. */
+  digest: string;
+  keyId: string;
+  workspaceId: string;
+  hint: string;
+  replacedAt: number;
+  /** It works before this time. */
+  endsAt: number;
+  /** The last use after it was replaced. */
+  lastUsedAt: number | null;
+}
+
+/** A new secret in place of the one that the key has. */
+export interface Rotation {
+  workspaceId: string;
+  keyId: string;
+  /** The digest of the secret that is replaced. */
+  before: string;
+  digest: string;
+  hint: string;
+  at: number;
+  /** When the replaced secret ends; undefined to end it and all earlier ones at once. */
+  endsAt: number | undefined;
 }
 
 /** Times in milliseconds since 1970. Each method is one transaction. */
@@ -52,6 +83,15 @@ export interface KeysStore {
     defaults: KeyDefaults | null,
     before?: KeyDefaults | null,
   ): Promise<boolean>;
+  /** Returns false if the key is revoked, or if its secret is not `before` any more. Of 8 previous secrets, the oldest ends. */
+  rotate(rotation: Rotation): Promise<boolean>;
+  /** Pauses or, with null, resumes a key. Returns false if it is revoked or was so already. */
+  setPaused(workspaceId: string, keyId: string, pausedAt: number | null): Promise<boolean>;
+  previousByDigest(digest: string): Promise<PreviousSecret | undefined>;
+  /** The previous secrets of a key that are still known, newest first, with those that have ended. */
+  previousOf(keyId: string): Promise<PreviousSecret[]>;
   /** Stores when keys were last used; called periodically, not at each use. */
   touch(uses: { keyId: string; at: number }[]): Promise<void>;
+  /** The same of previous secrets. Returns those that had not been used since they were replaced. */
+  touchPrevious(uses: { digest: string; at: number }[]): Promise<PreviousSecret[]>;
 }

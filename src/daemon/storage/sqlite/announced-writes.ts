@@ -29,6 +29,9 @@ const changesOf: ChangesOf = {
   'keys.revoke': (_, ids) => ids.map(ended),
   'keys.setLimits': ({ workspaceId, keyId }) => [{ topic: 'key', workspaceId, keyId }],
   'keys.setDefaults': ({ workspaceId, keyId }) => [{ topic: 'key', workspaceId, keyId }],
+  'keys.rotate': ({ workspaceId, keyId }, isDone) => (isDone ? [{ topic: 'key', workspaceId, keyId }] : none),
+  'keys.setPaused': ({ workspaceId, keyId }, isDone) =>
+    isDone ? [{ topic: 'key', workspaceId, keyId }] : none,
   'engine.setBack': (_, expired) => expiries(expired),
   'engine.refuse': (_, expired) => expiries(expired),
   'tokens.revoke': (_, ids) => ids.map(ended),

@@ -39,6 +39,10 @@ const endings = [
    RETURNING id`,
 ];
 
+const ofKey = 'RETURNING workspace_id AS "workspaceId", key_id AS "keyId"';
+const endSecrets = `UPDATE previous_secrets SET ends_at = @at WHERE ends_at > @after AND ends_at <= @until ${ofKey}`;
+const endSecret = `UPDATE previous_secrets SET ends_at = @at WHERE digest = @id AND ends_at = @expiry ${ofKey}`;
+
 const endCodes = `DELETE FROM login_codes WHERE used_at IS NULL
   AND maker_id IN (SELECT id FROM logins WHERE revoked_at = @at AND idle_ms IS NOT NULL)`;
 
@@ -57,6 +61,7 @@ export function setClockBack(database: Connection, { seen, at }: SetBack): Expir
   writeMeta(database, 'set_back_at', at);
   const range = { after: at, until, at };
   const keys = expireKeys(database, { limited: limitedKeys(database), range });
+  keys.push(...database.prepare<[Range], Expired['keys'][number]>(endSecrets).all(range));
   const ended = end(database, endings, range);
   for (const update of updates) database.prepare(update).run(range);
   return { keys, ended };
@@ -73,6 +78,7 @@ export function expireRefused(database: Connection, { id, expiry, at }: Refusal)
     limited: limitedKeys(database, 'AND id = ?', id),
     range: { after: expiry - 1, until: expiry, at },
   });
+  keys.push(...database.prepare<[Refusal], Expired['keys'][number]>(endSecret).all({ id, expiry, at }));
   return { keys, ended: end(database, refusals, { id, expiry, at }) };
 }
 

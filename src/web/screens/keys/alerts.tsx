@@ -12,6 +12,7 @@ import {
 } from '../../../shared/endpoints.ts';
 import { alertValue } from '../../../view/alerts.ts';
 import { duration } from '../../../view/durations.ts';
+import { isInUse } from '../../../view/key-names.ts';
 import { call, problemOf } from '../../data/api.ts';
 import { useKeyName } from '../../data/key-names.ts';
 import { change, useList, useQuery } from '../../data/query.ts';
@@ -162,7 +163,7 @@ function Firings({ firings }: { firings: readonly AlertFiring[] }) {
 
 function EditAlert({ alert, onClose }: { alert?: Alert; onClose: () => void }) {
   const keys = useList(listKeys, { params: { workspace }, query: {} });
-  const active = keys.data?.data.filter(({ status, id }) => status === 'active' || id === alert?.key) ?? [];
+  const active = keys.data?.data.filter((key) => isInUse(key) || key.id === alert?.key) ?? [];
   const secret = useSignal<string | undefined>(undefined);
   const preview = useSignal<AlertPreview | undefined>(undefined);
   const save = async (values: Record<AlertField, string>) => {

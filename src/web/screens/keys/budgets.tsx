@@ -1,6 +1,7 @@
 import { budgetIdPattern } from '../../../shared/constants/budget-ids.ts';
 import type { Budget } from '../../../shared/contract/budgets.ts';
 import { deleteBudget, listBudgets, listKeys, putBudget } from '../../../shared/endpoints.ts';
+import { isInUse } from '../../../view/key-names.ts';
 import { callsHref } from '../../data/calls-link.ts';
 import { useKeyName } from '../../data/key-names.ts';
 import { change, useList, useQuery } from '../../data/query.ts';
@@ -100,8 +101,7 @@ function Counted({ budget: { scope, value } }: { budget: Budget }) {
 
 function EditBudget({ budget, onClose }: { budget?: Budget; onClose: () => void }) {
   const keys = useList(listKeys, { params: { workspace }, query: {} });
-  const active =
-    keys.data?.data.filter(({ status, id }) => status === 'active' || id === budget?.value) ?? [];
+  const active = keys.data?.data.filter((key) => isInUse(key) || key.id === budget?.value) ?? [];
   return (
     <Dialog title={budget ? `Budget ${budget.id}` : 'Add a budget'} onClose={onClose}>
       <Form<BudgetField>

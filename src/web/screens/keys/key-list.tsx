@@ -1,8 +1,9 @@
 import { useSignal } from '@preact/signals';
 import type { Key } from '../../../shared/contract/keys.ts';
-import { listKeys, listUsage, revokeKey, setLimits } from '../../../shared/endpoints.ts';
+import { listKeys, listUsage, pauseKey, resumeKey, revokeKey, setLimits } from '../../../shared/endpoints.ts';
 import { startOfPeriod } from '../../../shared/money/spend-periods.ts';
 import { ago } from '../../../view/durations.ts';
+import { isInUse } from '../../../view/key-names.ts';
 import { briefDollars } from '../../../view/money.ts';
 import { callsHref } from '../../data/calls-link.ts';
 import { now } from '../../data/now.ts';
@@ -18,6 +19,7 @@ import { toast } from '../../parts/toast.tsx';
 import { IssueKey } from './issue-key.tsx';
 import { KeyCap } from './key-cap.tsx';
 import { limitsFields, limitsIn } from './limits-fields.ts';
+import { RotateKey } from './rotate-key.tsx';
 
 const workspace = 'me';
 
@@ -29,7 +31,7 @@ export function KeyList() {
   const spent = new Map(usage.data?.data.map(({ group, cost }) => [group, cost.total_usd]));
   const showsEnded = useSignal(false);
   const all = keys.data?.data ?? [];
-  const active = all.filter(({ status }) => status === 'active');
+  const active = all.filter(isInUse);
   const ended = all.length - active.length;
   const shown = showsEnded.value ? all : active;
   return (
@@ -71,13 +73,13 @@ function KeyRow({ keyView, spent }: { keyView: Key; spent: string | undefined })
   const { id, name, hint, status, scopes, last_used_at: lastUsed } = keyView;
   const limits = limitTexts(keyView).join(' · ');
   return (
-    <tr class={status === 'active' ? undefined : 'is-ended'}>
+    <tr class={isInUse(keyView) ? undefined : 'is-ended'}>
       <th scope="row" class="is-title" title={`Scopes: ${scopes.join(', ')}`}>
         <a href={callsHref({ key: id })}>{name || id}</a>
         {status !== 'active' && <span class="bad"> {status}</span>}
         <code class="quiet sub">{hint}</code>
       </th>
-      <td class="is-bar">{status === 'active' && <KeyCap keyView={keyView} />}</td>
+      <td class="is-bar">{isInUse(keyView) && <KeyCap keyView={keyView} />}</td>
       <td class="number" data-label="This month" title={spent && `$${spent}`}>
         {spent === undefined ? '…' : briefDollars(spent)}
       </td>
@@ -86,13 +88,19 @@ function KeyRow({ keyView, spent }: { keyView: Key; spent: string | undefined })
         {lastUsed === null ? 'never' : <Ago at={lastUsed} />}
       </td>
       <td>
-        {status === 'active' && (
+        {isInUse(keyView) && (
           <span class="row-actions">
             <DialogButton
               label="Limits"
               title={`Change the limits of ${name}`}
               dialog={(close) => <ChangeLimits keyView={keyView} onClose={close} />}
             />
+            <DialogButton
+              label="Rotate"
+              title={`Rotate ${name}`}
+              dialog={(close) => <RotateKey keyView={keyView} onClose={close} />}
+            />
+            <PauseButton keyView={keyView} />
             <DialogButton
               label="Revoke"
               title={`Revoke ${name}`}
@@ -102,6 +110,27 @@ function KeyRow({ keyView, spent }: { keyView: Key; spent: string | undefined })
         )}
       </td>
     </tr>
+  );
+}
+
+function PauseButton({ keyView: { id, name, status } }: { keyView: Key }) {
+  const isPaused = status === 'paused';
+  const action = isPaused ? 'Resume' : 'Pause';
+  const toggle = async () => {
+    const params = { workspace, key: id };
+    try {
+      await (isPaused ? change(resumeKey, { params }) : change(pauseKey, { params }));
+      toast(
+        isPaused ? `${name} was resumed.` : `${name} was paused: its calls are rejected until you resume it.`,
+      );
+    } catch (error) {
+      toast((error as Error).message);
+    }
+  };
+  return (
+    <button type="button" aria-label={`${action} ${name}`} onClick={() => void toggle()}>
+      {action}
+    </button>
   );
 }
 

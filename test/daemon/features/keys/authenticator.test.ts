@@ -68,6 +68,8 @@ function keep(secret: string, part: Partial<KeyRecord> = {}): KeyRecord {
     createdAt: world.now(),
     lastUsedAt: null,
     revokedAt: null,
+    rotatedAt: null,
+    pausedAt: null,
     ...part,
   };
   keysStore.records.set(record.id, record);

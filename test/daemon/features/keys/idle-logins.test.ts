@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
 import type { LoginCaller } from '../../../../src/daemon/base/handler.ts';
-import { createIdleLogins } from '../../../../src/daemon/features/keys/idle-logins.ts';
+import { createIdleLogins } from '../../../../src/daemon/features/keys/credential-ends.ts';
 
 const aCaller = (loginId: string): LoginCaller => ({
   kind: 'login',

@@ -5,6 +5,7 @@ import { createEventFeed } from '../../../../src/daemon/features/events/index.ts
 import {
   createActiveKeys,
   createAuthenticator,
+  createKeyRotation,
   createKeySettings,
   createKeys,
   keyHandlers,
@@ -46,7 +47,7 @@ function makeDaemon() {
     now: world.now,
     passed: passedBy(world.now),
   });
-  const feature = createKeys({
+  const deps = {
     store,
     logins: people,
     workspaces: createWorkspaces({ store: people, changes: store.changes }),
@@ -57,16 +58,19 @@ function makeDaemon() {
     makeId: idMaker(world.now, world.randomBytes),
     randomBytes: world.randomBytes,
     now: world.now,
-  });
+  };
+  const feature = createKeys(deps);
   const settings = createKeySettings({
     store,
     workspaces: createWorkspaces({ store: people, changes: store.changes }),
     admission: { usedBy: async () => ({ spend: { total: 0, day: 0, month: 0 }, requestsLastMinute: 0 }) },
     lastUse: authentic.lastUse,
+    lastPreviousUse: authentic.lastPreviousUse,
     now: world.now,
   });
   const handlers = keyHandlers({
     keys: feature,
+    rotation: createKeyRotation(deps),
     settings,
     agentView: () => Promise.reject(new Error('no agent calls here')),
     now: world.now,

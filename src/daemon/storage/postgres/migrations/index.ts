@@ -5,6 +5,7 @@ import { freeHolds } from './0058-free-holds.ts';
 import { changes } from './0059-changes.ts';
 import { makers } from './0060-makers.ts';
 import { rejectionTotals } from './0061-rejection-totals.ts';
+import { keyRotation } from './0062-key-rotation.ts';
 import { newestServerSchema } from './newest-schema.ts';
 
 /**
@@ -18,6 +19,7 @@ export const migrations: readonly Migration[] = [
   changes,
   makers,
   rejectionTotals,
+  keyRotation,
 ];
 
 /** What a database on a server contains, and how an older one gets there. */

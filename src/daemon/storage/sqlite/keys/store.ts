@@ -1,7 +1,7 @@
 import type { KeysStore } from '../../../features/keys/store.ts';
 import { and, desc, eq, sql } from '../engine/orm.ts';
 import type { StoreContext } from '../engine/store-context.ts';
-import { keys } from './tables.ts';
+import { keys, previousSecrets } from './tables.ts';
 import type { KeysWrites } from './writes.ts';
 
 export function keysStore({ orm, writer }: StoreContext<KeysWrites>): KeysStore {
@@ -41,6 +41,19 @@ export function keysStore({ orm, writer }: StoreContext<KeysWrites>): KeysStore 
       writer.write('keys.setLimits', { workspaceId, keyId, limits, before }),
     setDefaults: (workspaceId, keyId, defaults, before) =>
       writer.write('keys.setDefaults', { workspaceId, keyId, defaults, before }),
+    rotate: (rotation) => writer.write('keys.rotate', rotation),
+    setPaused: (workspaceId, keyId, pausedAt) =>
+      writer.write('keys.setPaused', { workspaceId, keyId, pausedAt }),
+    previousByDigest: async (digest) =>
+      orm.select().from(previousSecrets).where(eq(previousSecrets.digest, digest)).get(),
+    previousOf: async (keyId) =>
+      orm
+        .select()
+        .from(previousSecrets)
+        .where(eq(previousSecrets.keyId, keyId))
+        .orderBy(desc(previousSecrets.replacedAt), desc(previousSecrets.digest))
+        .all(),
+    touchPrevious: (uses) => writer.write('keys.touchPrevious', uses),
     touch: (uses) => writer.write('keys.touch', uses),
   };
 }

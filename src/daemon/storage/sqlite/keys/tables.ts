@@ -20,6 +20,19 @@ export const keys = sqliteTable('keys', {
   createdAt: integer().notNull(),
   lastUsedAt: integer(),
   revokedAt: integer(),
+  rotatedAt: integer(),
+  pausedAt: integer(),
+});
+
+/** Columns of a `PreviousSecret`. */
+export const previousSecrets = sqliteTable('previous_secrets', {
+  digest: text().primaryKey(),
+  keyId: text().notNull(),
+  workspaceId: text().notNull(),
+  hint: text().notNull(),
+  replacedAt: integer().notNull(),
+  endsAt: integer().notNull(),
+  lastUsedAt: integer(),
 });
 
 /**

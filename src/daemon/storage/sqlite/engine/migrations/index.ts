@@ -21,6 +21,7 @@ import { freeHolds } from './0058-free-holds.ts';
 import { changes } from './0059-changes.ts';
 import { makers } from './0060-makers.ts';
 import { rejectionTotals } from './0061-rejection-totals.ts';
+import { keyRotation } from './0062-key-rotation.ts';
 
 /** All migrations, oldest first. Never edit a released one: add a new file instead. */
 export const migrations: readonly Migration[] = [
@@ -46,4 +47,5 @@ export const migrations: readonly Migration[] = [
   changes,
   makers,
   rejectionTotals,
+  keyRotation,
 ];

@@ -4,7 +4,7 @@ import type { NewSchema } from '../migrate.ts';
 
 /** What the migrations make of an empty database. */
 export const newestSchema: NewSchema = {
-  version: 61,
+  version: 62,
   statements: [
     `CREATE TABLE account_checkpoints (
       id TEXT PRIMARY KEY,
@@ -240,7 +240,7 @@ export const newestSchema: NewSchema = {
   created_at INTEGER NOT NULL,
   last_used_at INTEGER,
   revoked_at INTEGER
-  , models TEXT, actions TEXT, limits TEXT, defaults TEXT) STRICT, WITHOUT ROWID`,
+  , models TEXT, actions TEXT, limits TEXT, defaults TEXT, rotated_at INTEGER, paused_at INTEGER) STRICT, WITHOUT ROWID`,
     `CREATE TABLE ledger_chain (
   number INTEGER PRIMARY KEY,
   entries TEXT NOT NULL,
@@ -947,6 +947,16 @@ export const newestSchema: NewSchema = {
       calls INTEGER NOT NULL CHECK (calls > 0),
       PRIMARY KEY (workspace_id, slot, error_code, key_id, model, client)
     ) STRICT, WITHOUT ROWID`,
+    `CREATE TABLE previous_secrets (
+      digest TEXT PRIMARY KEY,
+      key_id TEXT NOT NULL REFERENCES keys (id) ON DELETE RESTRICT,
+      workspace_id TEXT NOT NULL REFERENCES workspaces (id) ON DELETE RESTRICT,
+      hint TEXT NOT NULL,
+      replaced_at INTEGER NOT NULL,
+      ends_at INTEGER NOT NULL,
+      last_used_at INTEGER
+    ) STRICT, WITHOUT ROWID`,
+    `CREATE INDEX previous_secrets_by_key ON previous_secrets (key_id, replaced_at)`,
     `INSERT INTO "ledger_chain" ("number", "entries", "total", "hash") VALUES (0, '[]', 0, X'0000000000000000000000000000000000000000000000000000000000000000')`,
     `INSERT INTO "meta" ("name", "value") VALUES ('checkpoint_link', 0)`,
     `INSERT INTO "meta" ("name", "value") VALUES ('first_event', 1)`,
