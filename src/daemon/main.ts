@@ -155,6 +155,7 @@ async function runUntilStopped(config: Config, resources: Resources): Promise<vo
   const requests = stopRequests(stop.signal, environment.env);
   const unwatch = watchConfig({
     file: config.configFile,
+    followSecretFiles: reloader.followSecretFiles,
     reload: reloader.reloadUnattended,
     onHangUp: () => stop.abort('asked'),
     isOnTerminal: environment.stdout.isTty === true,

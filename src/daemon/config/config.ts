@@ -4,6 +4,7 @@ import { foldersOf } from '../../shared/folders.ts';
 import { proxiesIn } from '../../shared/proxies.ts';
 import { databaseOf } from './database.ts';
 import { readConfigFile } from './read-config-file.ts';
+import { readSecretFiles, type SecretFile } from './secret-files.ts';
 import { agentConfig } from './settings/agents.ts';
 import { billingConfig } from './settings/billing.ts';
 import { cacheConfig } from './settings/cache.ts';
@@ -29,6 +30,8 @@ interface Sources {
   text?: string | undefined;
   /** Whether there must be a file, as there was one before. */
   hasFile?: boolean;
+  /** The files with secrets as they were read before. */
+  secretFiles?: readonly SecretFile[];
 }
 
 export class ConfigInvalid extends Error {
@@ -48,11 +51,20 @@ export type Config = Awaited<ReturnType<typeof loadConfig>>;
 export type ReloadableSettings = Config['live'];
 
 /** Reads and checks the whole configuration; throws a ConfigInvalid with all faults. */
-export async function loadConfig({ flags, env, platform, home, text: given, hasFile = false }: Sources) {
-  const folders = foldersOf({ env, platform, home });
+export async function loadConfig({
+  flags,
+  env: environment,
+  platform,
+  home,
+  text: given,
+  hasFile = false,
+  secretFiles = [],
+}: Sources) {
+  const folders = foldersOf({ env: environment, platform, home });
   const configFile = flags.configFile ?? `${folders.config}/config.yaml`;
   const required = hasFile || flags.configFile !== undefined;
   const { file, faults, text, removed } = await readConfigFile(configFile, { required, given });
+  const { env, files } = await readSecretFiles(environment, file, secretFiles);
   const values = readSettings(table, file, { flags, env, folder: dirname(configFile), home }, faults);
   const { workers, listen, paywalls } = values;
   const dataFolder = resolve(flags.dataFolder ?? folders.data);
@@ -63,7 +75,9 @@ export async function loadConfig({ flags, env, platform, home, text: given, hasF
   if (faults.length > 0) throw new ConfigInvalid(faults);
   return Object.freeze({
     ...listenConfig(values),
-    ...callConfig(values, { env, file }),
+    ...callConfig(values, { env, file, secretFiles: files }),
+    /** Where secrets are read from, besides the environment. */
+    secretFiles: files,
     /** How many threads serve model calls; 1: the main thread alone. */
     workers,
     dataFolder,

@@ -134,23 +134,23 @@ async function isWritable(path: string): Promise<boolean> {
 }
 
 /** What gets the host's keys: where, and which secrets of the environment and the file are sent there. */
-function entriesOf(config: Config, env: Record<string, string | undefined>): HostEntry[] {
+function entriesOf(config: Config): HostEntry[] {
   const headerSecrets = (values: Readonly<Record<string, string>>) =>
     Object.entries(values).map(([name, value]) => `${name}: ${value}`);
-  const providers = config.providers.map(({ name, baseUrl, key, keyName, headers }) => ({
+  const providers = config.providers.map(({ name, baseUrl, key, keySource, headers }) => ({
     name,
     kind: name,
     baseUrl: baseUrl ?? providerApis[name].baseUrl,
-    keyVariable: keyName,
+    keyVariable: keySource.variable,
     keyInEnvironment: key,
     headers: headerSecrets(headers.values),
   }));
-  const upstreams = config.upstreams.map(({ name, base_url: url, key_env: variable, headers }) => ({
+  const upstreams = config.upstreams.map(({ name, base_url: url, key, keySource, headers }) => ({
     name,
     kind: undefined,
     baseUrl: url.replace(/\/+$/, ''),
-    keyVariable: variable,
-    keyInEnvironment: variable === undefined ? undefined : env[variable]?.trim() || undefined,
+    keyVariable: keySource.variable,
+    keyInEnvironment: key,
     headers: headerSecrets(headers.values),
   }));
   return [...providers, ...upstreams];

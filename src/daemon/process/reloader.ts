@@ -24,6 +24,8 @@ export interface Reloader {
   describe(): Promise<Omit<ConfigurationView, 'sealed_keys'>>;
   /** Fails with `invalid_request` when the file has faults. */
   reload(): Promise<ReloadReport>;
+  /** Calls `apply` with the files that secrets are read from, now and after each reload. */
+  followSecretFiles(apply: (paths: readonly string[]) => void): void;
   /** Reloads after a signal or a change of the file: problems are reported on stderr and never thrown. */
   reloadUnattended(): Promise<void>;
 }
@@ -31,6 +33,7 @@ export interface Reloader {
 /** Reads the configuration again, with the flags and the environment of the start. Reloads run one after another. */
 export function createReloader({ config, flags, env, stderr, log, apply }: ReloaderDeps): Reloader {
   let latest = config;
+  let followFiles: (paths: readonly string[]) => void = () => {};
   let running: ExplainedSetting[] | undefined;
   let queue: Promise<unknown> = Promise.resolve();
 
@@ -47,19 +50,36 @@ export function createReloader({ config, flags, env, stderr, log, apply }: Reloa
     const before = await current();
     // A file that is gone, or not there yet again, resets nothing.
     const hasFile = latest.configText !== '';
-    const next = await loadConfig({ flags, env, platform: process.platform, home: homedir(), hasFile });
+    const next = await loadConfig({
+      flags,
+      env,
+      platform: process.platform,
+      home: homedir(),
+      hasFile,
+      secretFiles: latest.secretFiles,
+    });
     const wanted = await explain(next);
     const { haveSameValue } = await import('../config/explain.ts');
     const changed = wanted.filter((setting) => !haveSameValue(setting, settingIn(before, setting.name)));
+    const newSecrets = next.secretFiles.filter(
+      ({ variable, value }) => latest.secretFiles.find((file) => file.variable === variable)?.value !== value,
+    );
     const warnings = await apply(next);
     log.level = next.logLevel;
     latest = next;
+    followFiles(pathsOf(next));
     running = wanted.map((setting) =>
       setting.isLive ? setting : (settingIn(before, setting.name) ?? setting),
     );
     const names = (isLive: boolean) =>
       changed.filter((setting) => setting.isLive === isLive).map(({ name }) => name);
-    const report = { file: next.configFile, changed: names(true), waiting: names(false), warnings };
+    const secrets = newSecrets.map(({ variable }) => variable);
+    const report = {
+      file: next.configFile,
+      changed: [...names(true), ...secrets],
+      waiting: names(false),
+      warnings,
+    };
     log.info({ ...report, changed: liveChanges(changed, before) }, 'configuration reloaded');
     return report;
   };
@@ -84,6 +104,10 @@ export function createReloader({ config, flags, env, stderr, log, apply }: Reloa
       }));
       return { file: latest.configFile, settings };
     },
+    followSecretFiles(apply) {
+      followFiles = apply;
+      apply(pathsOf(latest));
+    },
     async reload() {
       try {
         return await enqueue();
@@ -106,6 +130,10 @@ export function createReloader({ config, flags, env, stderr, log, apply }: Reloa
       }
     },
   };
+}
+
+function pathsOf({ secretFiles }: Config): string[] {
+  return secretFiles.map(({ path }) => path);
 }
 
 function settingIn(settings: readonly ExplainedSetting[], name: string): ExplainedSetting | undefined {

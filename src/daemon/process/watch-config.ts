@@ -13,6 +13,8 @@ import { resolve } from 'node:path';
 interface WatchDeps {
   /** The configuration file; it need not exist. */
   file: string;
+  /** Calls its argument with the files that secrets are read from, now and whenever they are others. */
+  followSecretFiles?: (apply: (paths: readonly string[]) => void) => void;
   reload: () => Promise<void>;
   /** Called when the terminal that started the daemon is gone. */
   onHangUp: () => void;
@@ -23,12 +25,27 @@ interface WatchDeps {
 const settleMs = 200;
 const pollMs = 2_000;
 
-/** Reloads on SIGHUP and when the file changes, until the returned function is called. */
-export function watchConfig({ file, reload, onHangUp, isOnTerminal }: WatchDeps): () => void {
+/** Reloads on SIGHUP and when the file or one with a secret changes, until the returned function is called. */
+export function watchConfig({
+  file,
+  followSecretFiles,
+  reload,
+  onHangUp,
+  isOnTerminal,
+}: WatchDeps): () => void {
   let timer: NodeJS.Timeout | undefined;
   const soon = () => {
     clearTimeout(timer);
     timer = setTimeout(() => void reload(), settleMs).unref();
+  };
+  const watched = new Map<string, () => void>();
+  const watchSecrets = (paths: readonly string[]) => {
+    for (const [path, unwatch] of watched) {
+      if (paths.includes(path)) continue;
+      unwatch();
+      watched.delete(path);
+    }
+    for (const path of paths) if (!watched.has(path)) watched.set(path, watchName(path, soon));
   };
   const onSignal = () => {
     if (isOnTerminal && !hasTerminal()) onHangUp();
@@ -36,7 +53,10 @@ export function watchConfig({ file, reload, onHangUp, isOnTerminal }: WatchDeps)
   };
   process.on('SIGHUP', onSignal);
   const unwatch = watchName(file, soon);
+  followSecretFiles?.(watchSecrets);
   return () => {
+    followSecretFiles?.(() => {});
+    watchSecrets([]);
     process.off('SIGHUP', onSignal);
     clearTimeout(timer);
     unwatch();

@@ -10,6 +10,7 @@ import {
   type ConfiguredPrices,
   type ConfiguredUpstream,
   isOnePrice,
+  type KeySource,
   type ProviderAccount,
 } from '../config/settings/calls.ts';
 import type { ListedModel, ProviderDescription } from '../features/catalog/index.ts';
@@ -68,7 +69,7 @@ export interface ProviderDeps {
 
 /** A provider that is known by name. */
 function knownProvider(account: ProviderAccount, given: ProviderDeps): Provider {
-  const { name, key, keyName, headers } = account;
+  const { name, key, keySource, headers } = account;
   const deps = withHeaders(headers, given);
   const { send } = deps.world;
   const api = providerApis[name];
@@ -81,7 +82,7 @@ function knownProvider(account: ProviderAccount, given: ProviderDeps): Provider 
     description: {
       name,
       kind: name,
-      ...availability({ lacksKey: key === undefined ? keyName : undefined, headers }),
+      ...availability({ lacksKey: key === undefined ? keySource : undefined, headers }),
       models: undefined,
       wires: api.wires,
       wiresOf: api.wiresOf,
@@ -96,13 +97,13 @@ function knownProvider(account: ProviderAccount, given: ProviderDeps): Provider 
     ...(api.wires?.includes('chat') && {
       askNative: providerDecisions(deps.world, { name, kind: name, baseUrl }),
     }),
-    access: { baseUrl, keyVariable: keyName },
+    access: { baseUrl, keyVariable: keySource.variable },
     withSealedKey: availability({ lacksKey: undefined, headers }),
     check: (sealedKey) =>
       checkProvider(deps.world, {
         ...question,
         key: sealedKey ?? key,
-        keyVariable: keyName,
+        keyVariable: keySource.variable,
         addressSetting: `providers.${name}.base_url`,
       }),
     checkKey: (asked) => checkKey(send, question, asked),
@@ -112,7 +113,8 @@ function knownProvider(account: ProviderAccount, given: ProviderDeps): Provider 
 
 /** An upstream from the configuration, compatible with OpenAI's APIs or Anthropic's. */
 function configuredProvider(upstream: ConfiguredUpstream, given: ProviderDeps): Provider {
-  const { name, key, key_env: keyEnv, headers } = upstream;
+  const { name, key, keySource, headers } = upstream;
+  const { variable } = keySource;
   const deps = withHeaders(headers, given);
   const baseUrl = trimEnd(upstream.base_url, '/');
   const wire = upstream.wire ?? 'chat';
@@ -125,7 +127,7 @@ function configuredProvider(upstream: ConfiguredUpstream, given: ProviderDeps): 
     description: {
       name,
       kind: 'compatible',
-      ...availability({ lacksKey: key === undefined ? keyEnv : undefined, headers }),
+      ...availability({ lacksKey: key === undefined ? keySource : undefined, headers }),
       models: upstream.models.includes('*') ? '*' : upstream.models,
       prices: upstream.prices && pricesOf(upstream.prices),
       wires: [wire],
@@ -134,7 +136,7 @@ function configuredProvider(upstream: ConfiguredUpstream, given: ProviderDeps): 
     upstream: embedding(makeUpstream(name, adapter, deps), embeddings, deps),
     key,
     askNative: providerDecisions(deps.world, { name, kind: 'compatible', baseUrl }),
-    access: { baseUrl, keyVariable: keyEnv },
+    access: { baseUrl, keyVariable: variable },
     withSealedKey: availability({ lacksKey: undefined, headers }),
     edits,
     check: (sealedKey) =>
@@ -144,7 +146,7 @@ function configuredProvider(upstream: ConfiguredUpstream, given: ProviderDeps): 
         headers: api.keyHeaders,
         failure: adapter.failure,
         key: sealedKey ?? key,
-        keyVariable: keyEnv,
+        keyVariable: variable,
         addressSetting: `the base_url of ${name}`,
       }),
     ...(upstream.models.includes('*') && {
@@ -211,9 +213,18 @@ function withHeaders({ values }: ConfiguredHeaders, deps: ProviderDeps): Provide
 }
 
 /** Whether a provider can be called, and which variable to set if not. */
-function availability({ lacksKey, headers }: { lacksKey: string | undefined; headers: ConfiguredHeaders }) {
+function availability({
+  lacksKey,
+  headers,
+}: {
+  lacksKey: KeySource | undefined;
+  headers: ConfiguredHeaders;
+}) {
   const { lacking } = headers;
-  if (lacksKey !== undefined) return { available: false, reason: `no key: set ${lacksKey}` };
+  if (lacksKey?.variable !== undefined) {
+    const { variable, problem } = lacksKey;
+    return { available: false, reason: `no key: ${problem ?? `set ${variable}`}` };
+  }
   if (lacking !== undefined) return { available: false, reason: `no header: set ${lacking}` };
   return { available: true, reason: null };
 }

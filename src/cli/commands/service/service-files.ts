@@ -107,16 +107,22 @@ function xml(text: string): string {
   return text.replaceAll('&', '&amp;').replaceAll('<', '&lt;').replaceAll('>', '&gt;');
 }
 
+/** A secret can also be in a file that another variable names. */
+function withFile(variable: string): string[] {
+  return [variable, `${variable}_FILE`];
+}
+
 /** Variables that a service needs but does not get, because it starts without a shell. */
 const carried: ReadonlySet<string> = new Set([
-  ...knownProviders.flatMap((name) => providerFacts[name].keyVariables),
+  ...knownProviders.flatMap((name) => providerFacts[name].keyVariables).flatMap(withFile),
+
   'GATEWAY_PORT',
   'GATEWAY_SOCKET',
   'GATEWAY_LOG_LEVEL',
   databaseUrlVariable,
   'GATEWAY_MASTER_KEY_FILE',
   'GATEWAY_VAULT_PASSPHRASE_FILE',
-  'GATEWAY_WALLET_SECRET',
+  ...withFile('GATEWAY_WALLET_SECRET'),
   'GATEWAY_PAYWALLS_PORT',
   ...proxyVariables,
   'NODE_EXTRA_CA_CERTS',
@@ -127,7 +133,10 @@ const isCarried = (name: string) => carried.has(name) || /^OTEL_[A-Z_]+$/.test(n
 /** One `NAME="value"` per line, readable by both systemd and a shell; values with line breaks are left out. */
 export function environmentText(env: Record<string, string | undefined>, names: readonly string[]): string {
   const lines = Object.entries(env)
-    .filter(([name, value]) => (isCarried(name) || names.includes(name)) && value && !/[\r\n]/.test(value))
+    .filter(
+      ([name, value]) =>
+        (isCarried(name) || names.includes(name.replace(/_FILE$/, ''))) && value && !/[\r\n]/.test(value),
+    )
     .map(([name, value]) => `${name}="${(value ?? '').replace(/[\\"$`]/g, '\\$&')}"\n`);
   return lines.sort().join('');
 }

@@ -3,6 +3,7 @@ import { fallbackReasons } from '../../../shared/constants/fallback-reasons.ts';
 import { type KnownProvider, knownProviders, providerFacts } from '../../../shared/known-providers.ts';
 import { trimEnd } from '../../../shared/text/trim-text.ts';
 import { type ConfiguredHeaders, headersOf, WrittenHeaders } from '../headers.ts';
+import { fileOf, type SecretFile } from '../secret-files.ts';
 import { flag, integer, text, url, variable } from './schemas.ts';
 import { type Environment, type FileOf, setting, type Values } from './setting.ts';
 
@@ -123,13 +124,20 @@ export const routeSettings = {
   },
 };
 
+/** Where a key comes from, or would. */
+export interface KeySource {
+  /** The variable that has it or names its file; undefined where none is needed. */
+  variable: string | undefined;
+  /** Why its file could not be read. */
+  problem: string | undefined;
+}
+
 export interface ProviderAccount {
   name: KnownProvider;
   baseUrl: string | undefined;
   /** The operator's key; undefined without one. */
   key: string | undefined;
-  /** The variable to set to provide one. */
-  keyName: string;
+  keySource: KeySource;
   headers: ConfiguredHeaders;
   /** Where calls with a client's own login go, if not to the usual address. */
   loginUrl: string | undefined;
@@ -137,6 +145,7 @@ export interface ProviderAccount {
 
 export interface ConfiguredUpstream extends Omit<UpstreamConfig, 'headers'> {
   key: string | undefined;
+  keySource: KeySource;
   headers: ConfiguredHeaders;
 }
 
@@ -144,19 +153,20 @@ type RouteValues = Values<typeof routeSettings>;
 
 export function callConfig(
   { upstreams, local_servers, shed_load, timeouts }: RouteValues,
-  { env, file }: CallSources,
+  { env, file, secretFiles }: CallSources,
 ) {
   const replaced = new Set(upstreams.map(({ name }) => name));
   return {
     /** The known providers; an upstream of the same name takes the place of one. */
     providers: knownProviders
       .filter((name) => !replaced.has(name))
-      .map((name) => accountOf(name, file.providers?.[name], env)),
+      .map((name) => accountOf(name, file.providers?.[name], { env, secretFiles })),
     upstreams: upstreams.map(
       (upstream): ConfiguredUpstream => ({
         ...upstream,
         headers: headersOf(upstream.headers, env),
         key: upstream.key_env === undefined ? undefined : env[upstream.key_env]?.trim() || undefined,
+        keySource: sourceOf(upstream.key_env, secretFiles),
       }),
     ),
     findsLocalServers: local_servers,
@@ -191,13 +201,14 @@ export function routeConfig({ default_model, aliases, fallbacks, fallback_on, ti
 
 interface CallSources {
   env: Environment;
+  secretFiles: readonly SecretFile[];
   file: FileOf<typeof providerSettings>;
 }
 
 function accountOf(
   name: KnownProvider,
   written: NonNullable<CallSources['file']['providers']>[KnownProvider],
-  env: Environment,
+  { env, secretFiles }: Pick<CallSources, 'env' | 'secretFiles'>,
 ): ProviderAccount {
   const names = written?.key_env === undefined ? providerFacts[name].keyVariables : [written.key_env];
   const found = names.find((candidate) => env[candidate]?.trim());
@@ -205,10 +216,19 @@ function accountOf(
     name,
     baseUrl: written?.base_url && trimEnd(written.base_url, '/'),
     key: found === undefined ? undefined : env[found]?.trim(),
-    keyName: found ?? (names[0] as string),
+    keySource: sourceOf(
+      found ?? names.find((candidate) => fileOf(secretFiles, candidate)) ?? names[0],
+      secretFiles,
+    ),
     headers: headersOf(written?.headers, env),
     loginUrl: written?.login_url && trimEnd(written.login_url, '/'),
   };
+}
+
+function sourceOf(variable: string | undefined, secretFiles: readonly SecretFile[]): KeySource {
+  const file = variable === undefined ? undefined : fileOf(secretFiles, variable);
+  if (file === undefined) return { variable, problem: undefined };
+  return { variable: file.variable, problem: file.problem && `${file.path} ${file.problem}` };
 }
 
 /** Whether an upstream's prices apply to all of its models. */
