@@ -52,10 +52,12 @@ test('a sole provider that is out of credit is tried again at once after `provid
     models: 2,
     state: 'benched',
     reason: 'billing',
-    benches: [{ workspace: null, model: null, reason: 'billing', next_attempt_at: expect.any(String) }],
+    benches: [
+      { workspace: null, key: null, model: null, reason: 'billing', next_attempt_at: expect.any(String) },
+    ],
   });
   const retried = await cli('providers', 'retry', 'acme');
-  expect(retried.json).toEqual([{ workspace: null, model: null, reason: 'billing' }]);
+  expect(retried.json).toEqual([{ workspace: null, key: null, model: null, reason: 'billing' }]);
   expect((await ask('acme/other')).status).toBe(200);
   expect((await cli('providers', 'retry', 'acme')).json).toEqual([]);
   expect((await cli('providers', 'show', 'acme')).json).toMatchObject({ state: 'available', benches: [] });

@@ -173,7 +173,7 @@ describe('what workers learned of a provider', () => {
     await calls('chat/broke', 24);
     expect(new Set(await calls('chat/any', 12))).toEqual(new Set([503]));
     const { body } = await ask<{ ended: unknown[] }>('POST', '/v1/admin/providers/chat/retry');
-    expect(body.ended).toEqual([{ workspace: null, model: null, reason: 'billing' }]);
+    expect(body.ended).toEqual([{ workspace: null, key: null, model: null, reason: 'billing' }]);
     expect(new Set(await calls('chat/any', 12))).toEqual(new Set([200]));
   });
 

@@ -19,6 +19,10 @@ async function showProvider(context: Context, provider: string): Promise<void> {
   const found = await context.client().call(getProvider, { params: { provider } });
   await context.out.record(found, providerColumns);
   if (context.out.wantsJson() || context.out.isQuiet() || !context.io.stdout.isTty) return;
+  if (found.keys?.length > 0) {
+    context.out.text('\n');
+    await context.out.table(found.keys, keyColumns(context.now()), { empty: '' });
+  }
   if (found.benches.length > 0) {
     context.out.text('\n');
     await context.out.table(found.benches, benchColumns(context.now()), { empty: '' });
@@ -53,6 +57,8 @@ const providerColumns: Column<ProviderView>[] = [
           ? 'none needed'
           : `${key.variable}, ${key.set ? 'set' : 'not set'}`,
   },
+  // Older daemons do not report them.
+  { title: 'keys', value: ({ keys }) => keys?.map(({ name, hint }) => `${name}=${hint}`).join(' ') },
   { title: 'models', value: ({ models }) => models },
   {
     title: 'state',
@@ -72,8 +78,23 @@ const providerColumns: Column<ProviderView>[] = [
   { title: 'learned', value: ({ learned }) => learned.map(learnedText).join('; ') },
 ];
 
-function benchText({ model, workspace, reason }: CurrentBench): string {
-  return `${model ?? 'all models'}${workspace === null ? '' : ` of ${workspace}`}: ${reason}`;
+const keyColumns = (now: number): Column<ProviderView['keys'][number]>[] => [
+  { title: 'key', value: ({ name }) => name },
+  { title: 'ends with', value: ({ hint }) => hint },
+  { title: 'requests', value: ({ attempts }) => attempts, align: 'right' },
+  { title: 'failed', value: ({ failed }) => failed, align: 'right' },
+  { title: 'last used', value: ({ last_used_at: at }) => at, show: ({ last_used_at: at }) => ago(at, now) },
+  {
+    title: 'benched',
+    value: ({ is_benched: isBenched }) => isBenched,
+    show: ({ is_benched: isBenched }) => (isBenched ? 'yes' : '–'),
+    style: ({ is_benched: isBenched }) => (isBenched ? 'yellow' : undefined),
+  },
+];
+
+function benchText({ model, workspace, key, reason }: CurrentBench): string {
+  const ofKey = key ? ` with ${key}` : '';
+  return `${model ?? 'all models'}${workspace === null ? '' : ` of ${workspace}`}${ofKey}: ${reason}`;
 }
 
 function learnedText({ model, member, change, becomes }: Learned): string {

@@ -20,7 +20,9 @@ export async function readMetrics(
   const loads = (await workers?.load()) ?? [];
   const inAll = (here: number, name: Exclude<keyof WorkerLoad, 'admitted'>) =>
     loads.reduce((sum, load) => sum + load[name], here);
-  const benches = models.health.hostBenches();
+  const benches = models.health.hostBenches(
+    (name) => models.providers.byName.get(name)?.description.keys?.names,
+  );
   const unavailable = new Set(
     benches.filter(({ providerModel }) => providerModel === undefined).map(({ provider }) => provider),
   );

@@ -12,6 +12,8 @@ import {
 import type { EventFeed } from '../features/events/index.ts';
 import { translatingUpstreams } from '../features/inference/index.ts';
 import {
+  accountKey,
+  accountOf,
   accountOwner,
   type Bench,
   type BenchPeriod,
@@ -99,7 +101,7 @@ export function createCatalogFeature(
     const refreshed = await providers.listings.refresh();
     // What lists its models accepts its key again.
     for (const { provider, error } of refreshed)
-      if (error === null) await endBenches({ models, workers }, provider, provider);
+      if (error === null) await endBenches({ models, workers }, provider, firstAccount(models, provider));
     return refreshed;
   };
   return {
@@ -129,6 +131,12 @@ export async function endBenches(
   const ended = models.health.retry(provider, account);
   await workers?.retry({ provider, account });
   return ended;
+}
+
+/** The host's account at a provider; with several keys that of the first, with which models are listed. */
+function firstAccount({ providers }: Pick<Models, 'providers'>, provider: string): string {
+  const [key] = providers.byName.get(provider)?.keys?.keys() ?? [];
+  return accountOf(provider, key === undefined ? {} : { key });
 }
 
 /** Tells whether a caller can use a model. Those without a workspace of their own see what the host can call. */
@@ -168,6 +176,13 @@ function recordBench(
 ): void {
   if (workspaceId === undefined) return;
   const { provider, model = null, reason, retryAfterMs } = bench;
-  const data = { provider, model, reason, retry_after_ms: Math.round(retryAfterMs) };
+  const key = accountKey(bench);
+  const data = {
+    provider,
+    ...(key !== undefined && { key }),
+    model,
+    reason,
+    retry_after_ms: Math.round(retryAfterMs),
+  };
   void events.record({ type: 'provider.benched', workspaceId, at, data });
 }

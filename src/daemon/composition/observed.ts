@@ -28,6 +28,7 @@ export type Observed =
   | { left: LeftRequest }
   | { parent: string | string[]; requestId: string }
   | { failed: Target; failure: Failure }
+  | { used: string; isOk: boolean }
   | { succeeded: Target }
   | { speed: SpeedRecord[keyof SpeedRecord] };
 
@@ -78,6 +79,11 @@ export class ObservedHealth extends Health {
     const { kind, details } = failure;
     this.#failing.add(nameOf(target));
     this.#observe({ failed: plain(target), failure: { kind, retryAfterSeconds: details.retryAfterSeconds } });
+  }
+
+  override countUse(account: string, isOk: boolean): void {
+    super.countUse(account, isOk);
+    this.#observe({ used: account, isOk });
   }
 
   override succeeded(target: Target): void {
@@ -143,7 +149,7 @@ function withoutSignals<C extends object>(caller: C): C {
 interface Observers {
   observers: readonly CallObserver[];
   events: Pick<EventFeed, 'announce' | 'publish'>;
-  health: Pick<Health, 'failed' | 'succeeded'>;
+  health: Pick<Health, 'failed' | 'succeeded' | 'countUse'>;
   speed: Pick<SpeedMeter, 'attempted' | 'broke' | 'finished'>;
   onFailedRequest: (request: FailedRequest) => void;
   telemetry: Pick<Telemetry, 'answered' | 'parent'>;
@@ -171,6 +177,7 @@ export function createObserved({ observers, events, health, speed, telemetry, ..
         new UpstreamFailure(kind, '', retryAfterSeconds === undefined ? {} : { retryAfterSeconds }),
       );
     } else if ('succeeded' in observed) health.succeeded(observed.succeeded);
+    else if ('used' in observed) health.countUse(observed.used, observed.isOk);
     else if ('parent' in observed) telemetry.parent?.(observed.requestId, observed.parent);
     else {
       const { endpointId, ...request } = observed.left;

@@ -6,7 +6,7 @@ import {
   KeyUse,
   providerKeyHandlers,
 } from '../features/provider-keys/index.ts';
-import { type Health, ownAccount } from '../features/routing/index.ts';
+import { accountOf, type Health } from '../features/routing/index.ts';
 import { Vault, vaultHandlers } from '../features/vault/index.ts';
 import type { Workspaces } from '../features/workspaces/index.ts';
 import type { Provider } from '../upstream/providers-from-config.ts';
@@ -33,6 +33,7 @@ export interface OwnKeys extends Feature {
     provider: string;
     ownKey: boolean;
     workspaceId: string;
+    key?: string | undefined;
   }): string | undefined | Promise<string>;
 }
 
@@ -47,13 +48,16 @@ export function createOwnKeys(
   const use = new KeyUse({ store: storage.providerKeys, changes: storage.changes, vault, world });
   const onChange = (names: ReadonlySet<string>) => set.showSealedKeys(names);
   const hostKeys = new HostKeys({ vault, changes: storage.changes, world, onChange });
-  const accountOf = ({ upstream: { name }, access }: Provider) => ({ name, baseUrl: access?.baseUrl ?? '' });
+  const hostAccountOf = ({ upstream: { name }, access }: Provider) => ({
+    name,
+    baseUrl: access?.baseUrl ?? '',
+  });
   // An upstream that has the name of a known provider is another server, which must not get keys for that provider.
   const takesKeys = (provider: string) => providers.get(provider)?.description.kind === provider;
   const usable = (names: ReadonlySet<string>): ReadonlySet<string> =>
     [...names].every(takesKeys) ? names : new Set([...names].filter(takesKeys));
   storage.changes.subscribe('provider_key', ({ workspaceId, provider }) =>
-    health.forgive(ownAccount(provider, workspaceId)),
+    health.forgive(accountOf(provider, { workspaceId })),
   );
   const keys = createProviderKeys({
     store: storage.providerKeys,
@@ -73,17 +77,19 @@ export function createOwnKeys(
     vault,
     hostKeys,
     sealedKeyOf: async (provider) =>
-      provider.description.hasSealedKey ? await hostKeys.keyOf(accountOf(provider)) : undefined,
+      provider.description.hasSealedKey ? await hostKeys.keyOf(hostAccountOf(provider)) : undefined,
     load: () => hostKeys.load(),
     handlers: [...providerKeyHandlers(keys), ...vaultHandlers({ vault })],
     ownKeysOf(workspaceId) {
       const names = use.providersOf(workspaceId);
       return names instanceof Promise ? names.then(usable) : usable(names);
     },
-    keyFor({ provider, ownKey, workspaceId }) {
+    keyFor({ provider, ownKey, workspaceId, key }) {
       if (!ownKey) {
         const known = providers.get(provider);
-        return known?.description.hasSealedKey ? hostKeys.keyOf(accountOf(known)) : known?.key;
+        if (known?.description.hasSealedKey) return hostKeys.keyOf(hostAccountOf(known));
+        // A key that is gone since the call was planned has another one in its place.
+        return (key !== undefined && known?.keys?.get(key)) || known?.key;
       }
       if (!isKnownProvider(provider) || !takesKeys(provider))
         throw new Error(`workspaces cannot have their own keys for ${provider}`);

@@ -1,6 +1,6 @@
 import { type Catalog, createModelListings, type ProviderDescription } from '../features/catalog/index.ts';
 import { hostKeyName } from '../features/provider-keys/index.ts';
-import type { Health } from '../features/routing/index.ts';
+import { accountOf, type Health } from '../features/routing/index.ts';
 import type { Provider } from '../upstream/providers-from-config.ts';
 
 interface ProviderSetDeps {
@@ -77,6 +77,8 @@ export function createProviderSet(
         const details = isSame ? before?.description.details : undefined;
         const description = { details, ...provider.description };
         if (before?.key !== provider.key) health.forgive(name);
+        for (const [key, value] of provider.keys ?? [])
+          if (before?.keys?.get(key) !== value) health.forgive(accountOf(name, { key }));
         byName.set(name, { ...provider, description });
       }
       updateCatalog();

@@ -1,5 +1,6 @@
 import { latestOf } from '../features/inference/index.ts';
 import { providerHandlers, providerView } from '../features/providers/index.ts';
+import { accountOf } from '../features/routing/index.ts';
 import type { Provider } from '../upstream/providers-from-config.ts';
 import type { AppDeps } from './app-deps.ts';
 import type { Feature } from './feature.ts';
@@ -12,7 +13,7 @@ export function createProviderFeature({ workers, world }: AppDeps, models: Model
     handlers: providerHandlers({
       has: (provider) => byName.has(provider),
       async show(name) {
-        const { description, access, edits, key } = byName.get(name) as Provider;
+        const { description, access, edits, key, keys } = byName.get(name) as Provider;
         const all = await models.catalog.all();
         const refusals = [models.refusalsOf(name), ...((await workers?.refusals(name)) ?? [])];
         return providerView({
@@ -22,6 +23,9 @@ export function createProviderFeature({ workers, world }: AppDeps, models: Model
           edits,
           models: all.filter(({ offers }) => offers.some(({ provider }) => provider === name)).length,
           benches: models.health.benches(),
+          hostBenches: models.health.hostBenches(() => description.keys?.names),
+          keys: description.hasSealedKey ? undefined : keys,
+          usesOf: (account) => models.health.usesOf(account),
           periods: models.health.periods(world.now()),
           refusals: latestOf(refusals.flat()),
           now: world.now(),
@@ -30,17 +34,20 @@ export function createProviderFeature({ workers, world }: AppDeps, models: Model
       retry: (provider) => endBenches({ models, workers }, provider),
       check: async () => {
         const asked = [...byName.values()].filter(({ description, check }) => description.available && check);
-        return await Promise.all(
-          asked.map(async (provider) => {
-            const { name } = provider.description;
-            const { check } = provider;
-            const verdict = await (check as NonNullable<typeof check>)(
-              await models.ownKeys.sealedKeyOf(provider),
-            );
-            const ended = verdict.problem === null ? await endBenches({ models, workers }, name, name) : [];
-            return { provider: name, ...verdict, ended };
-          }),
-        );
+        const checks = asked.flatMap((provider) => {
+          const { description, check, key, keys } = provider;
+          const { name, hasSealedKey } = description;
+          const several = hasSealedKey ? undefined : keys;
+          return [...(several ?? [[undefined, key] as const])].map(async ([keyName, value]) => {
+            const asked = hasSealedKey ? await models.ownKeys.sealedKeyOf(provider) : value;
+            const verdict = await (check as NonNullable<typeof check>)(asked);
+            const account = accountOf(name, keyName === undefined ? {} : { key: keyName });
+            const ended =
+              verdict.problem === null ? await endBenches({ models, workers }, name, account) : [];
+            return { provider: name, key: keyName ?? null, ...verdict, ended };
+          });
+        });
+        return await Promise.all(checks);
       },
     }),
   };

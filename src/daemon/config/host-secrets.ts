@@ -2,6 +2,7 @@ import { hostSecrets } from '../../shared/masking/known-secrets.ts';
 import { addConfiguredHeader } from '../../shared/masking/mask-headers.ts';
 import { maskUrl } from '../../shared/masking/mask-text.ts';
 import type { Config } from './config.ts';
+import type { HostKeys } from './settings/calls.ts';
 
 /** Has the secrets of a configuration masked in all that this thread keeps, shows, exports or logs from now on. */
 export function noteHostSecrets({
@@ -13,13 +14,17 @@ export function noteHostSecrets({
   const addHeaders = (headers: Readonly<Record<string, string>>) => {
     for (const [name, value] of Object.entries(headers)) addConfiguredHeader(name, value);
   };
-  for (const { key, headers, baseUrl } of providers) {
+  const addKeys = ({ key, keys }: HostKeys) => {
     hostSecrets.addTelling(key);
+    for (const other of keys ?? []) hostSecrets.addTelling(other.key);
+  };
+  for (const { headers, baseUrl, ...keys } of providers) {
+    addKeys(keys);
     addHeaders(headers.values);
     addUrl(baseUrl);
   }
-  for (const { key, headers, base_url: url } of upstreams) {
-    hostSecrets.addTelling(key);
+  for (const { headers, base_url: url, ...keys } of upstreams) {
+    addKeys(keys);
     addHeaders(headers.values);
     addUrl(url);
   }

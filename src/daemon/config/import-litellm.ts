@@ -121,9 +121,7 @@ class Import {
         return `${known}/${name}`;
       const account = accounts[known];
       if (account === undefined) {
-        this.#notes.push(
-          `${model}: set providers.${known}.key_env to ${variable}; only one account of ${known} is possible.`,
-        );
+        this.#notes.push(`${model}: add ${variable} to the list providers.${known}.key_env.`);
         return `${known}/${name}`;
       }
       return this.#onUpstream(known, { ...account, key_env: variable }, name, params);

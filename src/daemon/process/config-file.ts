@@ -19,7 +19,7 @@ interface ConfigFileDeps {
 export function createConfigFile({ config: { configFile: path }, flags, env }: ConfigFileDeps) {
   const load = (text: string) =>
     loadConfig({ flags, env, platform: process.platform, home: homedir(), text });
-  const entriesIn = async (text: string): Promise<HostEntry[]> => entriesOf(await load(text), env);
+  const entriesIn = async (text: string): Promise<HostEntry[]> => entriesOf(await load(text));
   return {
     /** Fails with `invalid_request`, or `conflict` if the file itself has faults. */
     async plan(changes: readonly ConfigChange[]): Promise<PlannedChange> {

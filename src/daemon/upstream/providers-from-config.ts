@@ -9,6 +9,7 @@ import { noteHostSecrets } from '../config/host-secrets.ts';
 import {
   type ConfiguredPrices,
   type ConfiguredUpstream,
+  type HostKeys,
   isOnePrice,
   type KeySource,
   type ProviderAccount,
@@ -41,8 +42,10 @@ import { simulator } from './simulator/simulator.ts';
 export interface Provider {
   description: ProviderDescription;
   upstream: Upstream;
-  /** The host's key; undefined for none. */
+  /** The host's key, the first of several; undefined for none. */
   key: string | undefined;
+  /** The host's keys by name, where it has several. */
+  keys?: ReadonlyMap<string, string>;
   /** Checks a key with the provider; only for providers that workspaces can have their own keys for. */
   checkKey?: (key: string) => Promise<KeyVerdict>;
   /** Asks the provider's decision endpoint; undefined for providers that have none. */
@@ -55,8 +58,8 @@ export interface Provider {
   withoutSealedKey?: Pick<ProviderDescription, 'available' | 'reason'>;
   /** How the configuration changes what is sent to it. */
   edits?: BodyEdits;
-  /** Asks it whether it answers and accepts the host's key; undefined for what runs in the daemon itself. */
-  check?: (sealedKey?: string) => Promise<ProviderCheck>;
+  /** Asks it whether it answers and accepts the host's key, or another one; undefined for what runs in the daemon itself. */
+  check?: (key?: string) => Promise<ProviderCheck>;
   /** Lists the provider's models with the host's key; undefined if the configuration names them all. */
   listModels?: (sealedKey?: string) => Promise<ListedModel[]>;
 }
@@ -67,9 +70,20 @@ export interface ProviderDeps {
   makeCallId: () => string;
 }
 
+/** What a provider with several keys has besides the first. */
+function severalKeys({ keys, keyOrder }: HostKeys) {
+  if (keys === undefined) return { described: {}, keys: {} };
+  const names = keys.map(({ name }) => name);
+  return {
+    described: { keys: { names, order: keyOrder } },
+    keys: { keys: new Map(keys.map(({ name, key }) => [name, key])) },
+  };
+}
+
 /** A provider that is known by name. */
 function knownProvider(account: ProviderAccount, given: ProviderDeps): Provider {
   const { name, key, keySource, headers } = account;
+  const several = severalKeys(account);
   const deps = withHeaders(headers, given);
   const { send } = deps.world;
   const api = providerApis[name];
@@ -86,6 +100,7 @@ function knownProvider(account: ProviderAccount, given: ProviderDeps): Provider 
       models: undefined,
       wires: api.wires,
       wiresOf: api.wiresOf,
+      ...several.described,
     },
     upstream: embedding(
       byWire(name, api.wires ?? [], (wire) => makeUpstream(name, adapterFor(wire), deps)),
@@ -93,16 +108,17 @@ function knownProvider(account: ProviderAccount, given: ProviderDeps): Provider 
       deps,
     ),
     key,
+    ...several.keys,
     // Only providers with a format of OpenAI's may have its decision endpoint.
     ...(api.wires?.includes('chat') && {
       askNative: providerDecisions(deps.world, { name, kind: name, baseUrl }),
     }),
     access: { baseUrl, keyVariable: keySource.variable },
     withSealedKey: availability({ lacksKey: undefined, headers }),
-    check: (sealedKey) =>
+    check: (asked = key) =>
       checkProvider(deps.world, {
         ...question,
-        key: sealedKey ?? key,
+        key: asked,
         keyVariable: keySource.variable,
         addressSetting: `providers.${name}.base_url`,
       }),
@@ -115,6 +131,7 @@ function knownProvider(account: ProviderAccount, given: ProviderDeps): Provider 
 function configuredProvider(upstream: ConfiguredUpstream, given: ProviderDeps): Provider {
   const { name, key, keySource, headers } = upstream;
   const { variable } = keySource;
+  const several = severalKeys(upstream);
   const deps = withHeaders(headers, given);
   const baseUrl = trimEnd(upstream.base_url, '/');
   const wire = upstream.wire ?? 'chat';
@@ -132,20 +149,22 @@ function configuredProvider(upstream: ConfiguredUpstream, given: ProviderDeps): 
       prices: upstream.prices && pricesOf(upstream.prices),
       wires: [wire],
       baseUrl,
+      ...several.described,
     },
     upstream: embedding(makeUpstream(name, adapter, deps), embeddings, deps),
     key,
+    ...several.keys,
     askNative: providerDecisions(deps.world, { name, kind: 'compatible', baseUrl }),
     access: { baseUrl, keyVariable: variable },
     withSealedKey: availability({ lacksKey: undefined, headers }),
     edits,
-    check: (sealedKey) =>
+    check: (asked = key) =>
       checkProvider(deps.world, {
         name,
         url: api.keyCheckUrl(baseUrl),
         headers: api.keyHeaders,
         failure: adapter.failure,
-        key: sealedKey ?? key,
+        key: asked,
         keyVariable: variable,
         addressSetting: `the base_url of ${name}`,
       }),

@@ -18,6 +18,7 @@ const EndedBench = Type.Object({
     Type.String({ description: 'The workspace whose own key was benched; null for the host’s key.' }),
   ),
   model: nullable(Type.String({ description: 'The provider’s name of the model; null for the account.' })),
+  key: nullable(Type.String({ description: 'The name of the key, of a provider with several.' })),
   reason: Type.String({
     description: '`authentication`, `billing`, `forbidden`, `rate-limited`, `unknown-model` or `failing`.',
   }),
@@ -39,6 +40,7 @@ export const retryProvider = endpoint({
 /** What came of asking a provider. */
 const CheckedProvider = Type.Object({
   provider: Type.String(),
+  key: nullable(Type.String({ description: 'The name of the key, of a provider with several.' })),
   problem: nullable(
     Type.Enum(['certificate', 'key', 'credit', 'address', 'redirect', 'proxy', 'unreachable', 'failing'], {
       description: 'What is wrong; null if it answers and accepts the key.',
@@ -81,6 +83,17 @@ const ProviderView = Type.Object(
         description: 'Whether it is a key in the vault, which counts before the variable.',
       }),
     }),
+    keys: Type.Array(
+      Type.Object({
+        name: Type.String({ description: 'The variable that it comes from.' }),
+        hint: Type.String({ description: 'Its last four characters.' }),
+        attempts: Type.Integer({ minimum: 0, description: 'Requests with it since the daemon started.' }),
+        failed: Type.Integer({ minimum: 0, description: 'Those that failed.' }),
+        last_used_at: nullable(Timestamp),
+        is_benched: Type.Boolean({ description: 'Whether it is left out, or tried last, for any model.' }),
+      }),
+      { description: 'The host’s keys in the order of the configuration, if there are several.' },
+    ),
     models: Type.Integer({ minimum: 0 }),
     state: Type.Enum(['available', 'benched', 'unavailable']),
     reason: nullable(Type.String({ description: 'Why it is unavailable or benched.' })),

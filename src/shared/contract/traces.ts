@@ -34,6 +34,7 @@ export const TraceAttempt = Type.Object(
           'Why it failed: what the provider says, without quotations, keys and ids of accounts; null on success.',
       }),
     ),
+    key: Type.Optional(Type.String({ description: 'The name of the key, of a provider with several.' })),
     started_ms: Milliseconds('When it started.'),
     ended_ms: Milliseconds('When it failed or started to answer; the answer continues until `total_ms`.'),
   },

@@ -25,6 +25,13 @@ const ConfiguredPrices = Type.Object(
   { additionalProperties: false, description: 'a map of input and output' },
 );
 
+/** One key, or several of the same provider. */
+const keyVariables = Type.Union([variable, Type.Array(variable, { minItems: 1, maxItems: 64 })], {
+  description: 'the name of an environment variable, or a list of names',
+});
+
+const keyOrder = Type.Enum(['spread', 'first_free'], { description: 'spread or first_free' });
+
 /** Names with dots. */
 export const memberPathPattern = '^(?!__)[A-Za-z_]\\w*(\\.(?!__)[A-Za-z_]\\w*)*$';
 
@@ -41,7 +48,8 @@ const UpstreamConfig = Type.Object(
       description: 'text of lowercase letters, digits, _ and -, at most 40',
     }),
     base_url: url,
-    key_env: Type.Optional(variable),
+    key_env: Type.Optional(keyVariables),
+    key_order: Type.Optional(keyOrder),
     headers: Type.Optional(WrittenHeaders),
     /** `"*"` forwards any name. */
     models: Type.Array(text, { minItems: 1, description: 'a list of names, or ["*"]' }),
@@ -74,7 +82,8 @@ export type ConfiguredPrices = Static<typeof ConfiguredPrices>;
 type UpstreamConfig = Static<typeof UpstreamConfig>;
 
 const settingsOfProvider = (name: KnownProvider) => ({
-  key_env: setting(variable, { default: providerFacts[name].keyVariables[0] as string }),
+  key_env: setting(keyVariables, { default: providerFacts[name].keyVariables[0] as string }),
+  key_order: setting(keyOrder, { default: 'spread' }),
   base_url: setting(url),
   headers: setting(WrittenHeaders, { isFileOnly: true }),
   // Who changes it gets the logins of all clients.
@@ -132,20 +141,33 @@ export interface KeySource {
   problem: string | undefined;
 }
 
-export interface ProviderAccount {
+/** How calls are distributed to several keys. */
+export type KeyOrder = Static<typeof keyOrder>;
+
+/** A key by the variable that it comes from. */
+export interface NamedKey {
+  name: string;
+  key: string;
+}
+
+export interface HostKeys {
+  /** The operator's key, the first of several; undefined without one. */
+  key: string | undefined;
+  /** All keys, where there are several. */
+  keys: readonly NamedKey[] | undefined;
+  keyOrder: KeyOrder;
+  keySource: KeySource;
+}
+
+export interface ProviderAccount extends HostKeys {
   name: KnownProvider;
   baseUrl: string | undefined;
-  /** The operator's key; undefined without one. */
-  key: string | undefined;
-  keySource: KeySource;
   headers: ConfiguredHeaders;
   /** Where calls with a client's own login go, if not to the usual address. */
   loginUrl: string | undefined;
 }
 
-export interface ConfiguredUpstream extends Omit<UpstreamConfig, 'headers'> {
-  key: string | undefined;
-  keySource: KeySource;
+export interface ConfiguredUpstream extends Omit<UpstreamConfig, 'headers'>, HostKeys {
   headers: ConfiguredHeaders;
 }
 
@@ -165,8 +187,11 @@ export function callConfig(
       (upstream): ConfiguredUpstream => ({
         ...upstream,
         headers: headersOf(upstream.headers, env),
-        key: upstream.key_env === undefined ? undefined : env[upstream.key_env]?.trim() || undefined,
-        keySource: sourceOf(upstream.key_env, secretFiles),
+        ...keysOf(upstream.key_env === undefined ? [] : [upstream.key_env].flat(), {
+          order: upstream.key_order,
+          env,
+          secretFiles,
+        }),
       }),
     ),
     findsLocalServers: local_servers,
@@ -210,25 +235,56 @@ function accountOf(
   written: NonNullable<CallSources['file']['providers']>[KnownProvider],
   { env, secretFiles }: Pick<CallSources, 'env' | 'secretFiles'>,
 ): ProviderAccount {
-  const names = written?.key_env === undefined ? providerFacts[name].keyVariables : [written.key_env];
-  const found = names.find((candidate) => env[candidate]?.trim());
+  const sources = { order: written?.key_order, env, secretFiles };
   return {
     name,
     baseUrl: written?.base_url && trimEnd(written.base_url, '/'),
-    key: found === undefined ? undefined : env[found]?.trim(),
-    keySource: sourceOf(
-      found ?? names.find((candidate) => fileOf(secretFiles, candidate)) ?? names[0],
-      secretFiles,
-    ),
+    ...(written?.key_env === undefined
+      ? firstKeyOf(providerFacts[name].keyVariables, sources)
+      : keysOf([written.key_env].flat(), sources)),
     headers: headersOf(written?.headers, env),
     loginUrl: written?.login_url && trimEnd(written.login_url, '/'),
   };
 }
 
-function sourceOf(variable: string | undefined, secretFiles: readonly SecretFile[]): KeySource {
-  const file = variable === undefined ? undefined : fileOf(secretFiles, variable);
-  if (file === undefined) return { variable, problem: undefined };
-  return { variable: file.variable, problem: file.problem && `${file.path} ${file.problem}` };
+interface KeySources extends Pick<CallSources, 'env' | 'secretFiles'> {
+  order: KeyOrder | undefined;
+}
+
+/** The key in the first of the variables that is set. */
+function firstKeyOf(variables: readonly string[], sources: KeySources): HostKeys {
+  const { env, secretFiles } = sources;
+  const used =
+    variables.find((name) => env[name]?.trim()) ??
+    variables.find((name) => fileOf(secretFiles, name)) ??
+    variables[0];
+  return keysOf(used === undefined ? [] : [used], sources);
+}
+
+/** The keys in all of the variables that are set; the same key twice is one. */
+function keysOf(variables: readonly string[], { order = 'spread', env, secretFiles }: KeySources): HostKeys {
+  const keys: NamedKey[] = [];
+  for (const name of variables) {
+    const key = env[name]?.trim();
+    if (key && !keys.some((known) => known.key === key)) keys.push({ name, key });
+  }
+  const [first] = keys;
+  return {
+    key: first?.key,
+    keys: keys.length > 1 ? keys : undefined,
+    keyOrder: order,
+    keySource: sourceOf(first === undefined ? variables : [first.name], secretFiles),
+  };
+}
+
+function sourceOf(variables: readonly string[], secretFiles: readonly SecretFile[]): KeySource {
+  const files = variables.flatMap((name) => fileOf(secretFiles, name) ?? []);
+  const names = variables.map((name) => fileOf(secretFiles, name)?.variable ?? name);
+  const failed = files.find(({ problem }) => problem !== undefined);
+  return {
+    variable: names.length === 0 ? undefined : names.join(' or '),
+    problem: failed && `${failed.path} ${failed.problem}`,
+  };
 }
 
 /** Whether an upstream's prices apply to all of its models. */

@@ -47,7 +47,9 @@ export function statusReaders(deps: StatusDeps) {
   const shared = async () => {
     const all = await catalog.all();
     // A name that a provider does not know says nothing about its other models.
-    const benches = health.hostBenches().filter(({ reason }) => reason !== 'unknown-model');
+    const benches = health
+      .hostBenches((name) => providers.get(name)?.description.keys?.names)
+      .filter(({ reason }) => reason !== 'unknown-model');
     const benched = new Map(benches.map((bench) => [bench.provider, bench.reason]));
     const descriptions = [...providers.values()].map(({ description }) => description);
     return {

@@ -44,6 +44,7 @@ export function buildOffer(
     wires: provider.wiresOf?.(providerModel) ?? provider.wires,
     available: provider.available,
     reason: provider.available ? null : provider.reason,
+    ...(provider.keys && !provider.hasSealedKey && { keys: provider.keys }),
     title: details?.title ?? listed?.title ?? name,
     description: details?.description ?? listed?.description ?? null,
   };

@@ -31,6 +31,15 @@ export interface ProviderDescription {
   baseUrl?: string;
   /** Whether the host's key for it is in the vault. */
   hasSealedKey?: boolean;
+  /** Set if the host has several keys for it. */
+  keys?: ProviderKeyNames;
+}
+
+/** The keys of one provider, best first, and how calls are distributed to them. */
+export interface ProviderKeyNames {
+  names: readonly string[];
+  /** `spread`: each conversation has its own; `first_free`: the first that is not benched. */
+  order: 'spread' | 'first_free';
 }
 
 export interface ModelDetails {
@@ -67,6 +76,8 @@ export interface Offer {
   wires: readonly Wire[] | undefined;
   available: boolean;
   reason: string | null;
+  /** Of its provider; set if the host has several. */
+  keys?: ProviderKeyNames;
   /** For display. */
   title: string;
   description: string | null;

@@ -9,7 +9,7 @@ import {
 import { ApiError } from '../../../shared/errors.ts';
 import { missing } from '../../../shared/faults/not-found.ts';
 import { type Handler, implement } from '../../base/handler.ts';
-import { accountOwner, type Bench } from '../routing/index.ts';
+import { accountKey, accountOwner, type Bench } from '../routing/index.ts';
 
 export interface ProviderHandlersDeps {
   has: (provider: string) => boolean;
@@ -49,6 +49,7 @@ export function providerHandlers(deps: ProviderHandlersDeps): Handler[] {
 export function endedView(bench: Bench): EndedBench {
   return {
     workspace: accountOwner(bench) ?? null,
+    key: accountKey(bench) ?? null,
     model: bench.model ?? null,
     reason: bench.reason,
   };

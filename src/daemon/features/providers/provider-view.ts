@@ -2,8 +2,11 @@ import type { ProviderView } from '../../../shared/contract/providers.ts';
 import { isoTime } from '../../../shared/time/time.ts';
 import type { ProviderDescription } from '../catalog/index.ts';
 import type { LearnedRefusal } from '../inference/index.ts';
-import type { Bench, BenchPeriod } from '../routing/index.ts';
+import { accountOf, type Bench, type BenchPeriod, type KeyUses } from '../routing/index.ts';
 import { endedView } from './handlers.ts';
+
+/** Of a shorter key, four characters would tell too much. */
+const hiddenCharsMin = 16;
 
 interface ProviderFacts {
   description: ProviderDescription;
@@ -15,6 +18,11 @@ interface ProviderFacts {
   models: number;
   /** Current ones of all providers. */
   benches: readonly Bench[];
+  /** Those that keep the host from the provider, whatever key it uses. */
+  hostBenches: readonly Bench[];
+  /** The host's keys by name, if there are several. */
+  keys: ReadonlyMap<string, string> | undefined;
+  usesOf: (account: string) => KeyUses | undefined;
   /** Since the start, oldest first. */
   periods: readonly BenchPeriod[];
   refusals: readonly LearnedRefusal[];
@@ -26,7 +34,9 @@ export function providerView(facts: ProviderFacts): ProviderView {
   const { description, access, hasKey, models, refusals, now } = facts;
   const { name, kind, available, reason, wires } = description;
   const benches = facts.benches.filter(({ provider }) => provider === name);
-  const ofHost = benches.find(({ account, reason: why }) => account === name && why !== 'unknown-model');
+  const ofHost = facts.hostBenches.find(
+    ({ provider, reason: why }) => provider === name && why !== 'unknown-model',
+  );
   return {
     provider: name,
     kind,
@@ -37,6 +47,7 @@ export function providerView(facts: ProviderFacts): ProviderView {
       set: hasKey,
       sealed: description.hasSealedKey ?? false,
     },
+    keys: [...(facts.keys ?? [])].map(([key, secret]) => keyView(facts, key, secret)),
     models,
     state: available ? (ofHost ? 'benched' : 'available') : 'unavailable',
     reason: available ? (ofHost?.reason ?? null) : reason,
@@ -55,6 +66,23 @@ export function providerView(facts: ProviderFacts): ProviderView {
       learned_at: isoTime(Math.round(now - agoMs)),
       forgotten_at: isoTime(Math.round(now + leftMs)),
     })),
+  };
+}
+
+function keyView(
+  { description: { name: provider }, benches, usesOf, now }: ProviderFacts,
+  name: string,
+  secret: string,
+): ProviderView['keys'][number] {
+  const account = accountOf(provider, { key: name });
+  const uses = usesOf(account);
+  return {
+    name,
+    hint: secret.length < hiddenCharsMin ? '…' : `…${secret.slice(-4)}`,
+    attempts: uses?.attempts ?? 0,
+    failed: uses?.failed ?? 0,
+    last_used_at: uses === undefined ? null : isoTime(Math.round(now - uses.agoMs)),
+    is_benched: benches.some((bench) => bench.account === account && bench.reason !== 'failing'),
   };
 }
 

@@ -24,6 +24,8 @@ export interface ProviderRoute extends Target {
   ownKey: boolean;
   /** The client's own login, with which the call is made in place of a key, and which costs nothing a call. */
   subscription?: Subscription;
+  /** The name of the key, of a provider with several. */
+  key?: string | undefined;
   /** Whether it is benched and so tried only after all others. */
   isLastResort: boolean;
   /** Set when the call asked for the cache and nothing was found. */
@@ -85,6 +87,8 @@ export interface Attempt {
   /** HTTP status of the provider, 200 for an answer, 0 when there was none. */
   status: number;
   errorCode: string | null;
+  /** The name of the key, of a provider with several. */
+  key?: string;
   /** Why it failed: what the provider says, sanitized, or what happened. */
   message?: string;
   ms: number;
@@ -158,6 +162,7 @@ export interface Router<R extends Route = Route> {
 }
 
 /** The API's form of an attempt. */
-export function attemptView({ provider, model, status, errorCode, ms }: Attempt) {
-  return { provider, model, status, error_code: errorCode, ms };
+export function attemptView({ provider, model, status, errorCode, key, ms }: Attempt) {
+  const view = { provider, model, status, error_code: errorCode, ms };
+  return key === undefined ? view : { ...view, key };
 }

@@ -4,7 +4,7 @@ import type { UpstreamFailure, UpstreamFailureKind } from '../upstreams/upstream
 
 /** An account at a provider and one model there, whose health is tracked. */
 export interface Target {
-  /** The provider's name for the host's account; see `ownAccount` for a workspace's. */
+  /** The provider's name for the host's account; see `accountOf` for others. */
   account: string;
   provider: string;
   /** The model's name at the provider. */
@@ -52,6 +52,14 @@ export interface BenchPeriod
   until: number;
 }
 
+/** What came of the requests with one of several keys, since the start. */
+export interface KeyUses {
+  attempts: number;
+  failed: number;
+  /** How long ago the last one was. */
+  agoMs: number;
+}
+
 /** How many of the latest benches are remembered. */
 const periodsMax = 1_000;
 
@@ -93,6 +101,7 @@ export class Health implements HealthReader {
   readonly #onBench: ((bench: Bench) => void) | undefined;
   readonly #accounts = new RecentMap<string, TimedBench>(entriesMax);
   readonly #models = new RecentMap<string, TimedBench>(entriesMax);
+  readonly #uses = new RecentMap<string, { attempts: number; failed: number; lastAt: number }>(entriesMax);
   readonly #periods: RunningPeriod[] = [];
   readonly #breakers = new RecentMap<string, Breaker & { target: Target }>(entriesMax);
 
@@ -123,6 +132,21 @@ export class Health implements HealthReader {
     if (account !== undefined) account.until = nextAt;
     else if (breaker !== undefined) breaker.nextProbeAt = nextAt;
     return true;
+  }
+
+  /** Of an account of one of several keys. */
+  usesOf(account: string): KeyUses | undefined {
+    const uses = this.#uses.get(account);
+    return uses && { attempts: uses.attempts, failed: uses.failed, agoMs: this.#elapsed() - uses.lastAt };
+  }
+
+  /** Counts what came of a request with one of several keys. */
+  countUse(account: string, isOk: boolean): void {
+    const uses = this.#uses.get(account) ?? { attempts: 0, failed: 0, lastAt: 0 };
+    uses.attempts += 1;
+    if (!isOk) uses.failed += 1;
+    uses.lastAt = this.#elapsed();
+    this.#uses.set(account, uses);
   }
 
   succeeded(target: Target): void {
@@ -201,9 +225,23 @@ export class Health implements HealthReader {
     return [...timed, ...failing];
   }
 
-  /** The current benches of the host's own accounts: a rejected key of a workspace says nothing about them. */
-  hostBenches(): Bench[] {
-    return this.benches().filter(({ account, provider }) => account === provider);
+  /**
+   * The current benches of the host's own accounts: a rejected key of a workspace says nothing about them, nor does one of several
+   * keys unless all are benched.
+   */
+  hostBenches(keysOf: (provider: string) => readonly string[] | undefined = () => undefined): Bench[] {
+    const benches = this.benches().filter((bench) => accountOwner(bench) === undefined);
+    const isWhole = (bench: Bench): boolean => {
+      if (accountKey(bench) === undefined) return true;
+      const { provider, reason, providerModel } = bench;
+      const has = (key: string) =>
+        benches.some(
+          (other) => accountKey(other) === key && other.provider === provider && covers(other, providerModel),
+        );
+      // A model fails with whatever key.
+      return reason === 'failing' || (keysOf(provider) ?? []).every(has);
+    };
+    return benches.filter(isWhole);
   }
 
   #countFailure(target: Target, now: number): void {
@@ -319,9 +357,18 @@ function toTarget({ account, provider, providerModel = '' }: Bench): Target {
 const modelKey = (target: Target) => `${target.account} ${target.providerModel}`;
 const breakerKey = (target: Target) => `${target.provider} ${target.providerModel}`;
 
-/** The account of a workspace that uses its own key. */
-export function ownAccount(provider: string, workspaceId: string): string {
-  return `${provider} of ${workspaceId}`;
+/** Whether a bench applies to a model, or to all if none is given. */
+function covers({ providerModel }: Bench, model: string | undefined): boolean {
+  return providerModel === undefined || providerModel === model;
+}
+
+/** An account by its provider, the workspace whose own key is used, and the name of the key if there are several. */
+export function accountOf(
+  provider: string,
+  { workspaceId, key }: { workspaceId?: string; key?: string },
+): string {
+  const owner = workspaceId === undefined ? provider : `${provider} of ${workspaceId}`;
+  return key === undefined ? owner : `${owner} key ${key}`;
 }
 
 /** The workspace whose own key an account stands for; undefined for the host's account. */
@@ -329,5 +376,12 @@ export function accountOwner({
   account,
   provider,
 }: Pick<Target, 'account' | 'provider'>): string | undefined {
-  return account === provider ? undefined : account.slice(ownAccount(provider, '').length);
+  const [before = '', owner] = account.slice(provider.length).split(' of ', 2);
+  return before === '' ? owner?.split(' key ', 1)[0] : undefined;
+}
+
+/** The name of the key that an account stands for, if there are several. */
+export function accountKey({ account, provider }: Pick<Target, 'account' | 'provider'>): string | undefined {
+  const at = account.indexOf(' key ', provider.length);
+  return at < 0 ? undefined : account.slice(at + ' key '.length);
 }

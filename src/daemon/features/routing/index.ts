@@ -11,7 +11,15 @@ export {
   type RoutePreferences,
   type Router,
 } from './contract.ts';
-export { accountOwner, type Bench, type BenchPeriod, Health, ownAccount } from './health.ts';
+export {
+  accountKey,
+  accountOf,
+  accountOwner,
+  type Bench,
+  type BenchPeriod,
+  Health,
+  type KeyUses,
+} from './health.ts';
 export { createRouter } from './router.ts';
 export { unreachableLogger } from './unreachable-logger.ts';
 export { isUsable } from './usable-models.ts';

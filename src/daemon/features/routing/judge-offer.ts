@@ -8,8 +8,9 @@ import {
 } from '../../../shared/money/money.ts';
 import type { Offer, Resolution } from '../catalog/index.ts';
 import type { Subscription } from '../upstreams/subscription.ts';
+import { inKeyOrder } from './affinity.ts';
 import type { PriceCap, ProviderRoute, RouteCaps, RoutePreferences } from './contract.ts';
-import { type HealthReader, ownAccount } from './health.ts';
+import { accountOf, type HealthReader } from './health.ts';
 import { lackedNeed, type Requirements } from './needs.ts';
 
 export interface PlanRequest {
@@ -24,6 +25,8 @@ export interface PlanRequest {
   ownKeys?: ReadonlySet<string>;
   /** The only account that may serve the call, if the client came with it. */
   subscription?: Subscription | undefined;
+  /** What tells the conversation of the call apart from others; asked for if a provider has several keys. */
+  affinity?: () => string;
   workspaceId: string;
   /** In millionths. */
   marginPpm: number;
@@ -38,11 +41,21 @@ export interface RejectedOffer {
   retryAfterMs?: number;
 }
 
+/** The names of the keys with which an offer is to be tried, best first; undefined for a provider with one key or none. */
+export function keysFor(offer: Offer, request: PlanRequest): readonly string[] | undefined {
+  const { keys } = offer;
+  if (keys === undefined || request.subscription) return undefined;
+  const payment = choosePayment(offer, request);
+  if (typeof payment === 'string' || payment.ownKey) return undefined;
+  return inKeyOrder(keys, request.affinity?.() ?? '');
+}
+
 /** Decides whether one offer may serve a request: by preferences, payment, capabilities, price and health. */
 export function judgeOffer(
   offer: Offer,
   request: PlanRequest,
   health: HealthReader,
+  keyName?: string,
 ): ProviderRoute | RejectedOffer {
   const { preferences } = request;
   if (preferences.only != null && !preferences.only.includes(offer.provider)) {
@@ -64,11 +77,12 @@ export function judgeOffer(
   if (lacked !== undefined) return { offer, reason: `the model ${lacked.sentence}` };
   const priceRejection = judgePrice(offer, request, payment);
   if (priceRejection !== undefined) return { offer, ...priceRejection };
-  const route = routeOf(offer, request, payment);
+  const route = routeOf(offer, request, { ...payment, keyName });
   if (isSimulated(route)) return route;
   const standing = health.standing(route);
   if (standing.state !== 'refused') return { ...route, isLastResort: standing.state === 'last-resort' };
-  const key = payment.ownKey ? "the workspace's API key" : 'the API key';
+  const ofKey = keyName === undefined ? 'the API key' : `the API key ${keyName}`;
+  const key = payment.ownKey ? "the workspace's API key" : ofKey;
   const what = standing.reason === 'billing' ? 'its account is out of credit' : `it rejected ${key}`;
   return {
     offer,
@@ -85,11 +99,16 @@ export function isSimulated({ offer }: { offer: Offer }): boolean {
 function routeOf(
   offer: Offer,
   { workspaceId, subscription }: PlanRequest,
-  { ownKey }: { ownKey: boolean },
+  { ownKey, keyName }: { ownKey: boolean; keyName: string | undefined },
 ): ProviderRoute {
   const { provider, providerModel } = offer;
-  const own = ownAccount(provider, workspaceId);
-  const account = subscription ? `${own} by ${subscription.fingerprint}` : ownKey ? own : provider;
+  const isHosts = !ownKey && keyName === undefined;
+  const ofKey = isHosts
+    ? provider
+    : accountOf(provider, { ...(ownKey && { workspaceId }), ...(keyName !== undefined && { key: keyName }) });
+  const account = subscription
+    ? `${accountOf(provider, { workspaceId })} by ${subscription.fingerprint}`
+    : ofKey;
   return {
     kind: 'provider',
     offer,
@@ -99,6 +118,7 @@ function routeOf(
     workspaceId,
     ownKey,
     ...(subscription && { subscription }),
+    ...(keyName !== undefined && { key: keyName }),
     isLastResort: false,
   };
 }

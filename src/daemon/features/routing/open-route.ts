@@ -85,10 +85,12 @@ export async function openRoute(
       attempts.push(attempt);
       deps.onFailure?.(route.provider, error);
       if (!isSimulated(route)) deps.health.failed(route, error);
+      if (route.key !== undefined) deps.health.countUse(route.account, false);
       if (isProviderFault(error)) deps.speed.attempted(route.provider, route.offer.model, { isOk: false });
       // Others would reject it, too, unless it only is too long for this model.
       if (error.kind === 'caller' && !goesOn(error, request))
         waiting = waiting.filter((other) => hasRoomAfter(error, route, other));
+      waiting = worthTrying(waiting, route, error);
       const isLast = waiting.length === 0 || failed.length === attemptsMax - 1;
       const { answer } = error.details;
       if (isLast && answer) return { answer, route, ended: () => {} };
@@ -106,8 +108,20 @@ export async function openRoute(
     if (failure === undefined || attempt === undefined) return started;
     deps.onFailure?.(route.provider, failure);
     failed.push({ attempt, failure, isOwn: started.route.ownKey });
+    waiting = worthTrying(waiting, started.route, failure);
   }
   throw allRoutesFailed(request.inference.model, failed, attempts);
+}
+
+/** Without the other keys of a provider, unless its failure may be due to the key. */
+function worthTrying(
+  waiting: ProviderRoute[],
+  { key, offer }: ProviderRoute,
+  { kind, isAboutAccount }: UpstreamFailure,
+): ProviderRoute[] {
+  if (key === undefined || isAboutAccount || kind === 'rate-limited' || kind === 'unknown-model')
+    return waiting;
+  return waiting.filter((other) => other.key === undefined || other.offer !== offer);
 }
 
 /** Reads an answer that the caller gets whole. Returns why it broke off, if it did. */
@@ -247,6 +261,7 @@ function opened(
   const { ms } = attempt;
   const isStream = answer.kind === 'stream';
   health.succeeded(route);
+  if (route.key !== undefined) health.countUse(route.account, true);
   speed.attempted(route.provider, model, { isOk: true, ttftMs: isStream ? ms : undefined });
   const openedAt = world.elapsed();
   let isOver = false;
@@ -274,5 +289,7 @@ function isProviderFault({ kind, isAboutAccount }: UpstreamFailure): boolean {
 }
 
 function toAttempt(route: ProviderRoute, status: number, errorCode: string | null, ms: number): Attempt {
-  return { provider: route.provider, model: route.offer.model, status, errorCode, ms: Math.round(ms) };
+  const { provider, offer, key } = route;
+  const attempt = { provider, model: offer.model, status, errorCode, ms: Math.round(ms) };
+  return key === undefined ? attempt : { ...attempt, key };
 }

@@ -3,7 +3,7 @@ import { pricesFor } from '../../../shared/money/money.ts';
 import { matchesPattern, type Resolution, type SpeedReader } from '../catalog/index.ts';
 import type { ProviderRoute, RouteCaps, RoutePreferences } from './contract.ts';
 import type { HealthReader } from './health.ts';
-import { isOfOtherKind, judgeOffer, type PlanRequest, type RejectedOffer } from './judge-offer.ts';
+import { isOfOtherKind, judgeOffer, keysFor, type PlanRequest, type RejectedOffer } from './judge-offer.ts';
 import { lackedNeed, lacksOption, type Requirements } from './needs.ts';
 
 /** Reasons that a message lists at most; `considered` lists all. */
@@ -37,10 +37,14 @@ export function planRoutes(
   for (const candidate of request.candidates) {
     if (limitAgainst(candidate, request.caps) !== undefined) continue;
     const usable: ProviderRoute[] = [];
-    for (const offer of candidate.offers) {
-      const verdict = judgeOffer(offer, request, health);
+    const take = (verdict: ProviderRoute | RejectedOffer) => {
       if ('reason' in verdict) rejections.push(verdict);
       else if (!routes.some((route) => isSame(route, verdict))) usable.push(verdict);
+    };
+    for (const offer of candidate.offers) {
+      const keys = keysFor(offer, request);
+      if (keys === undefined) take(judgeOffer(offer, request, health));
+      else for (const key of keys) take(judgeOffer(offer, request, health, key));
     }
     routes.push(...rankRoutes(usable, request.requirements, request.preferences, speed));
   }

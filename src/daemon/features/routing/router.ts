@@ -53,6 +53,7 @@ export function createRouter(deps: RouterDeps): Router<ProviderRoute> {
       isPrepaid,
       ownKeys,
       subscription,
+      affinity: () => affinityOf(inference),
       workspaceId,
       marginPpm: deps.settings.marginPpm,
     };

@@ -1,7 +1,13 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import type { Target } from '../../../../src/daemon/features/routing/health.ts';
-import { type Bench, Health, ownAccount } from '../../../../src/daemon/features/routing/index.ts';
+import {
+  accountKey,
+  accountOf,
+  accountOwner,
+  type Bench,
+  Health,
+} from '../../../../src/daemon/features/routing/index.ts';
 import {
   UpstreamFailure,
   type UpstreamFailureKind,
@@ -216,7 +222,7 @@ test('the number of tracked accounts is limited', () => {
 
 test('a provider is tried again with one account, or with all', () => {
   const { health, fail, stateOf } = setUp();
-  const own = { ...target, account: ownAccount(target.provider, 'ws_2') };
+  const own = { ...target, account: accountOf(target.provider, { workspaceId: 'ws_2' }) };
   const benchAll = () => {
     for (let i = 0; i < 5; i += 1) fail('server');
     fail('billing');
@@ -235,7 +241,7 @@ test('a provider is tried again with one account, or with all', () => {
 
 test('the rejected key of a workspace is not a bench of the host', () => {
   const { health, fail } = setUp();
-  const ofWorkspace = { ...target, account: ownAccount(target.provider, 'ws_2') };
+  const ofWorkspace = { ...target, account: accountOf(target.provider, { workspaceId: 'ws_2' }) };
   health.failed(ofWorkspace, new UpstreamFailure('authentication', ''));
   expect(health.benches()).toHaveLength(1);
   expect(health.hostBenches()).toEqual([]);
@@ -265,4 +271,30 @@ test('the times of benches are remembered, until they end or a call succeeds', a
     { reason: 'rate-limited' },
     { reason: 'billing', providerModel: undefined, since: start + 4_000, until: start + 4_000 },
   ]);
+});
+
+test('accounts are told apart by their owner and key', () => {
+  const parts = (given: { workspaceId?: string; key?: string }) => {
+    const account = { provider: 'openai', account: accountOf('openai', given) };
+    return [accountOwner(account), accountKey(account)];
+  };
+  expect(accountOf('openai', {})).toBe('openai');
+  expect(parts({})).toEqual([undefined, undefined]);
+  expect(parts({ key: 'A of B' })).toEqual([undefined, 'A of B']);
+  expect(parts({ workspaceId: 'ws_1' })).toEqual(['ws_1', undefined]);
+  expect(parts({ workspaceId: 'ws_1', key: 'second key of all' })).toEqual(['ws_1', 'second key of all']);
+});
+
+test('one of several keys says nothing about the host until all are benched', () => {
+  const { health } = setUp();
+  const keys = ['A', 'B'];
+  const failedWith = (key: string) =>
+    health.failed(
+      { ...target, account: accountOf(target.provider, { key }) },
+      new UpstreamFailure('authentication', ''),
+    );
+  failedWith('A');
+  expect(health.hostBenches(() => keys)).toEqual([]);
+  failedWith('B');
+  expect(health.hostBenches(() => keys)).toHaveLength(2);
 });

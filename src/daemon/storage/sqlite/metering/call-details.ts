@@ -30,7 +30,9 @@ type AttemptRow<Name> = [
   status: number,
   errorCode: Name | null,
   ms: number,
-  message?: string,
+  /** 0 where there is none, and a key follows. */
+  message?: string | 0,
+  key?: string,
 ];
 
 export function callDetails({ attempts, trace }: Pick<UsageRecord, 'attempts' | 'trace'>): CallDetails {
@@ -45,9 +47,10 @@ export function callDetails({ attempts, trace }: Pick<UsageRecord, 'attempts' | 
   if (word || subscription) row?.push(word ?? 0);
   if (subscription) row?.push(subscription.listCost);
   const details: CallDetails = [row];
-  for (const { provider, model, status, errorCode, ms, message } of attempts) {
+  for (const { provider, model, status, errorCode, ms, message, key } of attempts) {
     const attempt: AttemptRow<string> = [provider, model, status, errorCode, ms];
-    if (message !== undefined) attempt.push(message);
+    if (message !== undefined || key !== undefined) attempt.push(message ?? 0);
+    if (key !== undefined) attempt.push(key);
     details.push(attempt);
   }
   return details;
@@ -71,13 +74,13 @@ export function mapNames<From, To>(
     traceRow = [admittedMs, heldMs, startedMs, mapNullable(finishReason), routes.map(map), ...others];
   }
   const attemptRows = attempts.map(
-    ([provider, model, status, errorCode, ms, ...message]): AttemptRow<To> => [
+    ([provider, model, status, errorCode, ms, ...others]): AttemptRow<To> => [
       map(provider),
       map(model),
       status,
       mapNullable(errorCode),
       ms,
-      ...message,
+      ...others,
     ],
   );
   return [traceRow, ...attemptRows];
@@ -85,13 +88,14 @@ export function mapNames<From, To>(
 
 export function readDetails([trace, ...attempts]: CallDetails): { attempts: Attempt[]; trace?: CallTrace } {
   return {
-    attempts: attempts.map(([provider, model, status, errorCode, ms, message]) => ({
+    attempts: attempts.map(([provider, model, status, errorCode, ms, message, key]) => ({
       provider,
       model,
       status,
       errorCode,
       ms,
-      ...(message !== undefined && { message }),
+      ...(message && { message }),
+      ...(key !== undefined && { key }),
     })),
     ...(trace && { trace: readTrace(trace) }),
   };
