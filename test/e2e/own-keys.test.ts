@@ -73,6 +73,7 @@ describe('setting a key', () => {
     expect(status).toBe(200);
     expect(body).toEqual({
       provider: 'openai',
+      name: null,
       fingerprint: expect.stringMatching(/^[0-9a-f]{12}$/),
       added_at: expect.any(String),
       updated_at: expect.any(String),

@@ -20,6 +20,7 @@ beforeAll(async () => {
     `  - { name: ${name}, base_url: "${server.baseUrl}", models: [m, n], key_env: ${keyEnv}${more} }`;
   daemon = await startDaemon({
     config: [
+      'vault: { keychain: false, insecure_plain_file: true }',
       'upstreams:',
       upstream('pool', '[KEY_A, KEY_B, KEY_C, KEY_UNSET]'),
       upstream('line', '[KEY_A, KEY_B, KEY_C]', ', key_order: first_free'),
@@ -176,6 +177,70 @@ describe('calls of a provider with several keys', () => {
       { key: 'KEY_A', status: 429 },
       { key: 'KEY_B', status: 200 },
     ]);
+  });
+});
+
+describe('several keys of a workspace', () => {
+  const place = '/v1/workspaces/me/provider-keys';
+  const own = { first: 'sk-own-first-0123456789', second: 'sk-own-second-0123456789' };
+  const set = async (path: string, method: string, json?: unknown) => {
+    const answer = await daemon.fetch(`${place}/${path}`, {
+      method,
+      ...(json !== undefined && { body: JSON.stringify(json) }),
+      headers: { authorization: `Bearer ${daemon.login}`, 'content-type': 'application/json' },
+    });
+    return { status: answer.status, body: await answer.json() };
+  };
+  const mine = { service: { pay: 'mine' } };
+  const callMine = (prompt: string) => keysOf('openai/gpt-5-mini', prompt, mine);
+
+  test('take over from each other, and are set and deleted one by one', async () => {
+    expect((await set('openai/second', 'PUT', { key: own.second })).body).toMatchObject({ name: 'second' });
+    // A single key needs no name.
+    expect(await callMine('Hi.')).toEqual([own.second]);
+    expect((await set('openai', 'PUT', { key: own.first })).body).toMatchObject({ name: null });
+    expect(await callMine('Hi.')).toEqual([own.first]);
+    const { data } = await admin<{ data: { name: string | null }[] }>(place);
+    expect(data.map(({ name }) => name)).toEqual([null, 'second']);
+
+    server.refuse(own.first, { status: 429, headers: { 'retry-after': '60' } });
+    expect(await callMine('Hi.')).toEqual([own.first, own.second]);
+    expect(await callMine('Hi.')).toEqual([own.second]);
+    server.refuse(own.second, { status: 401 });
+    server.keys.length = 0;
+    expect((await call('openai/gpt-5-mini', 'Hi.', mine)).status).not.toBe(200);
+    expect(server.keys).toEqual([own.second, own.first]);
+    const { benches } = await admin<Shown>('/v1/admin/providers/openai');
+    expect(benches.map(({ key, reason }) => [key, reason])).toEqual(
+      expect.arrayContaining([
+        [null, 'rate-limited'],
+        ['second', 'authentication'],
+      ]),
+    );
+    expect(await keysOf('openai/gpt-5-mini', 'Hi.', { service: { pay: 'ours' } })).toEqual([a]);
+
+    expect((await set('openai/second/check', 'POST')).body).toMatchObject({ result: 'refused' });
+    // A new key ends the bench of the one that it replaces.
+    const replaced = 'sk-own-third-0123456789';
+    await set('openai/second', 'PUT', { key: replaced });
+    expect(await callMine('Hi.')).toEqual([replaced]);
+    expect((await set('openai', 'DELETE')).body).toMatchObject({ id: 'openai', deleted: true });
+    expect(await callMine('Hi.')).toEqual([replaced]);
+    expect((await set('openai/second', 'DELETE')).body).toMatchObject({ id: 'openai/second' });
+    expect((await call('openai/gpt-5-mini', 'Hi.', mine)).status).not.toBe(200);
+    expect((await set('openai/Not a name', 'PUT', { key: own.first })).status).toBe(404);
+    expect((await set('openai/second/check', 'POST')).status).toBe(404);
+  });
+
+  test('are managed by commands', async () => {
+    server.refuse(own.second, undefined);
+    const env = { GATEWAY_HOME: daemon.home };
+    const cli = (...args: string[]) => runCli(['provider-keys', ...args], { env, stdin: own.second });
+    expect((await cli('set', 'openai', '--name', 'second')).code).toBe(0);
+    expect((await cli('list')).stdout).toMatch(/^openai\t.*\tsecond$/m);
+    expect((await cli('delete', 'openai', '--yes')).stderr).toContain('no key for openai');
+    expect((await cli('check', 'openai', '--name', 'second')).code).toBe(0);
+    expect((await cli('delete', 'openai', '--name', 'second', '--yes')).code).toBe(0);
   });
 });
 

@@ -94,16 +94,16 @@ export const changingWrites: Record<
   },
   async provider_key({ providerKeys, vault }) {
     await vault.addMaster(aMaster('master_1'));
-    const key = { workspaceId: 'ws_1', provider: 'openai' } as const;
+    const key = { workspaceId: 'ws_1', provider: 'openai', name: 'second' } as const;
     const record = { ...key, fingerprint: '0123456789ab', addedAt: morning, updatedAt: morning };
     await providerKeys.put(record, {
-      name: 'provider-key|ws_1|openai',
+      name: 'provider-key|ws_1|openai|second',
       version: 1,
       kid: 'master_1',
       wrappedKey: 'w',
       sealed: 's',
     });
-    await providerKeys.delete('ws_1', 'openai');
+    await providerKeys.delete('ws_1', 'openai', 'second');
     return [
       { topic: 'provider_key', ...key },
       { topic: 'provider_key', ...key },

@@ -22,6 +22,7 @@ export function vaultStoreContract(open: OpenStorage): void {
   const aKey = (changes: Partial<ProviderKeyRecord> = {}): ProviderKeyRecord => ({
     workspaceId: 'ws_1',
     provider: 'openai',
+    name: '',
     fingerprint: '0123456789ab',
     addedAt: morning,
     updatedAt: morning,
@@ -86,10 +87,22 @@ export function vaultStoreContract(open: OpenStorage): void {
       expect(await vault.secrets()).toEqual([aSecret('master_1', 2)]);
     });
 
+    test('can be several of one provider, each with a name and secret of its own', async () => {
+      const { vault, providerKeys } = await openWithSecret();
+      const second = aKey({ name: 'second', fingerprint: 'ffffffffffff' });
+      const secret = { ...aSecret('master_1'), name: 'provider-key|ws_1|openai|second' };
+      expect(await providerKeys.put(second, secret)).toBe(true);
+      expect(await providerKeys.list('ws_1')).toEqual([aKey(), second]);
+      expect(await providerKeys.delete('ws_1', 'openai', 'third')).toBe(false);
+      expect(await providerKeys.delete('ws_1', 'openai', '')).toBe(true);
+      expect(await providerKeys.list('ws_1')).toEqual([second]);
+      expect((await vault.secrets()).map(({ name }) => name)).toEqual([secret.name]);
+    });
+
     test('are deleted with their secret', async () => {
       const { vault, providerKeys } = await openWithSecret();
-      expect(await providerKeys.delete('ws_1', 'anthropic')).toBe(false);
-      expect(await providerKeys.delete('ws_1', 'openai')).toBe(true);
+      expect(await providerKeys.delete('ws_1', 'anthropic', '')).toBe(false);
+      expect(await providerKeys.delete('ws_1', 'openai', '')).toBe(true);
       expect(await vault.secretsCount()).toBe(0);
     });
   });

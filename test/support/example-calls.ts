@@ -545,6 +545,21 @@ const samples: Record<string, Sample> = {
     callers: { ...scoped, ...ownWorkspace, ...ofAdmins },
     example: ({ workspace }) => ({ params: { workspace, provider: 'openai' } }),
   },
+  putNamedProviderKey: {
+    callers: { ...scoped, ...ownWorkspace, ...ofAdmins },
+    example: ({ workspace }) => ({
+      params: { workspace, provider: 'vercel', name: 'second' },
+      body: { key: 'vck_example0123456789abcdef' },
+    }),
+  },
+  deleteNamedProviderKey: {
+    callers: { ...scoped, ...ownWorkspace, ...ofAdmins },
+    example: ({ workspace }) => ({ params: { workspace, provider: 'vercel', name: 'second' } }),
+  },
+  checkNamedProviderKey: {
+    callers: { ...scoped, ...ownWorkspace, ...ofAdmins },
+    example: ({ workspace }) => ({ params: { workspace, provider: 'openai', name: 'second' } }),
+  },
   listBudgets: {
     callers: { ...scoped, strangerKey: notFound, strangerLogin: notFound, ...notForAgents },
     example: ({ workspace }) => ({ params: { workspace } }),

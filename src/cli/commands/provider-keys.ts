@@ -1,9 +1,12 @@
 import { Argument, Command } from '@commander-js/extra-typings';
 import type { ProviderKey, ProviderKeyCheck } from '../../shared/contract/provider-keys.ts';
 import {
+  checkNamedProviderKey,
   checkProviderKey,
+  deleteNamedProviderKey,
   deleteProviderKey,
   listProviderKeys,
+  putNamedProviderKey,
   putProviderKey,
 } from '../../shared/endpoints.ts';
 import { exitCodes } from '../../shared/errors.ts';
@@ -20,15 +23,22 @@ export const setProviderKeyCommand = (context: Context) =>
   new Command('set')
     .addArgument(providerArgument())
     .option('--workspace <workspace>', 'the workspace whose calls may use the key', 'me')
+    .option(...nameOption)
     .option('--from-env <name>', 'the environment variable with the key')
     .addHelpText('after', example('gateway provider-keys set openai --from-env OPENAI_API_KEY'))
-    .action(async (provider, { workspace, fromEnv }) => {
+    .action(async (provider, { workspace, name, fromEnv }) => {
       const key = await askSecret(context, { prompt: `Key for ${provider}`, fromEnv });
       const params = { workspace: await resolveWorkspace(context, workspace), provider };
-      const stored = await context.client().call(putProviderKey, { params, body: { key } });
+      const body = { key };
+      const client = context.client();
+      const stored = await (name === undefined
+        ? client.call(putProviderKey, { params, body })
+        : client.call(putNamedProviderKey, { params: { ...params, name }, body }));
       const shown = providerKeyColumns(context.now());
       await context.out.record(stored, shown, { pipedRow: shown });
-      context.out.note(`To check that ${provider} accepts it: gateway provider-keys check ${provider}`);
+      context.out.note(
+        `To check that ${provider} accepts it: gateway provider-keys check ${provider}${name === undefined ? '' : ` --name ${name}`}`,
+      );
     });
 
 export const listProviderKeysCommand = (context: Context) =>
@@ -46,34 +56,43 @@ export const deleteProviderKeyCommand = (context: Context) =>
   new Command('delete')
     .addArgument(providerArgument())
     .option('--workspace <workspace>', 'the workspace that owns the key', 'me')
+    .option(...nameOption)
     .addOption(yesOption())
     .addHelpText('after', example('gateway provider-keys delete openai --yes'))
-    .action(async (provider, { workspace, yes }) => {
+    .action(async (provider, { workspace, name, yes }) => {
       const client = context.client();
       const params = { workspace: await resolveWorkspace(context, workspace), provider };
       // The daemon deletes whatever is there; only a person who names the wrong provider wants to know that nothing was.
       const { data } = await client.call(listProviderKeys, { params });
-      if (!data.some((key) => key.provider === provider)) {
-        throw new CliError(`There is no key for ${JSON.stringify(provider)}.`, {
+      const shown = name === undefined ? provider : `${provider} named ${name}`;
+      // Older daemons have no names.
+      if (!data.some((key) => key.provider === provider && (key.name ?? undefined) === name)) {
+        throw new CliError(`There is no key for ${shown}.`, {
           exit: exitCodes.failed,
           next: 'List what exists: gateway provider-keys list',
         });
       }
-      await confirm(context, `Delete the key for ${provider}? Calls that need it will fail.`, {
+      await confirm(context, `Delete the key for ${shown}? Calls that need it will fail.`, {
         yes,
       });
-      const deleted = await client.call(deleteProviderKey, { params });
-      return context.out.done(deleted, `Deleted the key for ${provider}.`);
+      const deleted = await (name === undefined
+        ? client.call(deleteProviderKey, { params })
+        : client.call(deleteNamedProviderKey, { params: { ...params, name } }));
+      return context.out.done(deleted, `Deleted the key for ${shown}.`);
     });
 
 export const checkProviderKeyCommand = (context: Context) =>
   new Command('check')
     .addArgument(providerArgument())
     .option('--workspace <workspace>', 'the workspace that owns the key', 'me')
+    .option(...nameOption)
     .addHelpText('after', example('gateway provider-keys check openai && echo good'))
-    .action(async (provider, { workspace }) => {
+    .action(async (provider, { workspace, name }) => {
       const params = { workspace: await resolveWorkspace(context, workspace), provider };
-      const check = await context.client().call(checkProviderKey, { params });
+      const client = context.client();
+      const check = await (name === undefined
+        ? client.call(checkProviderKey, { params })
+        : client.call(checkNamedProviderKey, { params: { ...params, name } }));
       await context.out.record(check, checkColumns, { pipedRow: checkColumns });
       context.exit = exitOf[check.result];
     });
@@ -97,6 +116,9 @@ const providerKeyColumns = (now: number): Column<ProviderKey>[] => [
   { title: 'fingerprint', value: (key) => key.fingerprint },
   { title: 'added', value: (key) => key.added_at, show: (key) => ago(key.added_at, now), isSpare: true },
   { title: 'updated', value: (key) => key.updated_at, show: (key) => ago(key.updated_at, now) },
+  { title: 'name', value: (key) => key.name, show: (key) => key.name ?? '–' },
 ];
+
+const nameOption = ['--name <name>', 'a further key for the same provider'] as const;
 
 const providerArgument = () => new Argument('<provider>', 'the provider').choices(knownProviders);

@@ -169,7 +169,7 @@ export const keyCommands: Record<string, CommandEntry | NounEntry> = {
     verbs: {
       set: {
         summary: 'Add or replace a provider key.',
-        endpoint: endpoints.putProviderKey,
+        endpoint: [endpoints.putProviderKey, endpoints.putNamedProviderKey],
         load: async () => (await import('../commands/provider-keys.ts')).setProviderKeyCommand,
       },
       list: {
@@ -179,12 +179,12 @@ export const keyCommands: Record<string, CommandEntry | NounEntry> = {
       },
       delete: {
         summary: 'Delete a provider key.',
-        endpoint: endpoints.deleteProviderKey,
+        endpoint: [endpoints.deleteProviderKey, endpoints.deleteNamedProviderKey],
         load: async () => (await import('../commands/provider-keys.ts')).deleteProviderKeyCommand,
       },
       check: {
         summary: 'Check that the provider accepts the key.',
-        endpoint: endpoints.checkProviderKey,
+        endpoint: [endpoints.checkProviderKey, endpoints.checkNamedProviderKey],
         load: async () => (await import('../commands/provider-keys.ts')).checkProviderKeyCommand,
       },
     },

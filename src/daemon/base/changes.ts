@@ -12,8 +12,8 @@ export type Change =
   | { topic: 'workspace'; workspaceId: string }
   | { topic: 'budget'; workspaceId: string; id: string }
   | { topic: 'peer'; workspaceId: string; name: string }
-  /** A workspace's own key for a provider. */
-  | { topic: 'provider_key'; workspaceId: string; provider: string }
+  /** A workspace's own key for a provider; the name is empty for the one without. */
+  | { topic: 'provider_key'; workspaceId: string; provider: string; name: string }
   /** A key of the host for a provider, sealed in the vault. */
   | { topic: 'host_key' }
   /** The master key of the vault. */

@@ -75,6 +75,7 @@ export function createModels(deps: CallAppDeps, features: ModelsFeatures) {
     onFailure: unreachableLogger(deps),
     keyFor: ownKeys.keyFor,
     ownKeysOf: ownKeys.ownKeysOf,
+    ownKeyNamesOf: ownKeys.ownKeyNamesOf,
   });
   /** Warnings about the current configuration. */
   const configWarnings = async () => [

@@ -28,6 +28,7 @@ export interface OwnKeys extends Feature {
   sealedKeyOf(provider: Provider): Promise<string | undefined>;
   /** Providers for which a workspace has its own keys. */
   ownKeysOf: KeyUse['providersOf'];
+  ownKeyNamesOf: KeyUse['namesOf'];
   /** The provider key for a route. Fails with `unavailable` while the vault is sealed. */
   keyFor(route: {
     provider: string;
@@ -56,8 +57,8 @@ export function createOwnKeys(
   const takesKeys = (provider: string) => providers.get(provider)?.description.kind === provider;
   const usable = (names: ReadonlySet<string>): ReadonlySet<string> =>
     [...names].every(takesKeys) ? names : new Set([...names].filter(takesKeys));
-  storage.changes.subscribe('provider_key', ({ workspaceId, provider }) =>
-    health.forgive(accountOf(provider, { workspaceId })),
+  storage.changes.subscribe('provider_key', ({ workspaceId, provider, name }) =>
+    health.forgive(accountOf(provider, { workspaceId, ...(name !== '' && { key: name }) })),
   );
   const keys = createProviderKeys({
     store: storage.providerKeys,
@@ -84,6 +85,7 @@ export function createOwnKeys(
       const names = use.providersOf(workspaceId);
       return names instanceof Promise ? names.then(usable) : usable(names);
     },
+    ownKeyNamesOf: (workspaceId, provider) => use.namesOf(workspaceId, provider),
     keyFor({ provider, ownKey, workspaceId, key }) {
       if (!ownKey) {
         const known = providers.get(provider);
@@ -93,7 +95,7 @@ export function createOwnKeys(
       }
       if (!isKnownProvider(provider) || !takesKeys(provider))
         throw new Error(`workspaces cannot have their own keys for ${provider}`);
-      return use.keyOf(workspaceId, provider);
+      return use.keyOf(workspaceId, provider, key);
     },
     jobs: [
       (signal, onFailure) => vault.keepOpen(signal).catch(onFailure),

@@ -70,12 +70,13 @@ export interface ProviderDeps {
   makeCallId: () => string;
 }
 
-/** What a provider with several keys has besides the first. */
+/** What a provider with several keys has besides the first, and the order of keys, also those of workspaces. */
 function severalKeys({ keys, keyOrder }: HostKeys) {
-  if (keys === undefined) return { described: {}, keys: {} };
+  const order = keyOrder === 'first_free' ? { keyOrder } : {};
+  if (keys === undefined) return { described: order, keys: {} };
   const names = keys.map(({ name }) => name);
   return {
-    described: { keys: { names, order: keyOrder } },
+    described: { keys: { names }, ...order },
     keys: { keys: new Map(keys.map(({ name, key }) => [name, key])) },
   };
 }

@@ -1,7 +1,7 @@
 import { type Static, Type } from 'typebox';
 import { knownProviders } from '../known-providers.ts';
 import { endpoint } from './endpoint.ts';
-import { deleted, listOf, StrictObject, Timestamp, WorkspaceReference } from './vocabulary.ts';
+import { deleted, listOf, nullable, StrictObject, Timestamp, WorkspaceReference } from './vocabulary.ts';
 
 const Provider = Type.Enum([...knownProviders], { description: 'The provider the key belongs to.' });
 
@@ -9,6 +9,7 @@ const Provider = Type.Enum([...knownProviders], { description: 'The provider the
 export const ProviderKey = Type.Object(
   {
     provider: Provider,
+    name: nullable(Type.String({ description: 'Of a further key; null for the one without a name.' })),
     fingerprint: Type.String({
       pattern: '^[0-9a-f]{12}$',
       description: 'The first 12 hex digits of the key’s SHA-256.',
@@ -34,6 +35,20 @@ export const ProviderKeyCheck = Type.Object(
 const access = { apiKey: 'workspace', login: 'admin' } as const;
 const at = Type.Object({ workspace: WorkspaceReference });
 const one = Type.Object({ workspace: WorkspaceReference, provider: Provider });
+const named = Type.Object({
+  ...one.properties,
+  name: Type.String({
+    pattern: '^[a-z0-9][a-z0-9_-]{0,39}$',
+    description: 'The name of a further key: lowercase letters, digits, `_` and `-`, at most 40.',
+  }),
+});
+
+const NewKey = StrictObject({
+  key: Type.String({
+    pattern: '^[!-~]{20,512}$',
+    description: 'The key as issued by the provider: 20 to 512 visible ASCII characters, without spaces.',
+  }),
+});
 
 export const listProviderKeys = endpoint({
   id: 'listProviderKeys',
@@ -59,13 +74,45 @@ export const putProviderKey = endpoint({
   tag: 'Provider keys',
   access,
   params: one,
-  body: StrictObject({
-    key: Type.String({
-      pattern: '^[!-~]{20,512}$',
-      description: 'The key as issued by the provider: 20 to 512 visible ASCII characters, without spaces.',
-    }),
-  }),
+  body: NewKey,
   result: ProviderKey,
+});
+
+export const putNamedProviderKey = endpoint({
+  id: 'putNamedProviderKey',
+  method: 'PUT',
+  path: '/v1/workspaces/{workspace}/provider-keys/{provider}/{name}',
+  summary: 'Set a further provider key.',
+  description:
+    'Calls are distributed to all keys of the workspace for the provider, and each is benched alone. Otherwise as the key without a name, which need not exist.',
+  tag: 'Provider keys',
+  access,
+  params: named,
+  body: NewKey,
+  result: ProviderKey,
+});
+
+export const deleteNamedProviderKey = endpoint({
+  id: 'deleteNamedProviderKey',
+  method: 'DELETE',
+  path: '/v1/workspaces/{workspace}/provider-keys/{provider}/{name}',
+  summary: 'Delete a further provider key.',
+  tag: 'Provider keys',
+  access,
+  params: named,
+  result: deleted('provider_key'),
+});
+
+export const checkNamedProviderKey = endpoint({
+  id: 'checkNamedProviderKey',
+  method: 'POST',
+  path: '/v1/workspaces/{workspace}/provider-keys/{provider}/{name}/check',
+  summary: 'Check a further provider key.',
+  description: 'Asks the provider, with one free call, whether it accepts the key.',
+  tag: 'Provider keys',
+  access,
+  params: named,
+  result: ProviderKeyCheck,
 });
 
 export const deleteProviderKey = endpoint({
@@ -73,6 +120,7 @@ export const deleteProviderKey = endpoint({
   method: 'DELETE',
   path: '/v1/workspaces/{workspace}/provider-keys/{provider}',
   summary: 'Delete a provider key.',
+  description: 'The one without a name; further ones stay.',
   tag: 'Provider keys',
   access,
   params: one,

@@ -228,10 +228,10 @@ export async function checkOnline(context: Context, { offline }: DoctorOptions):
   if (offline || isLocalDown(context)) return [];
   try {
     const { data } = await context.client().call(checkProviders, {});
-    return data.map(({ provider, problem, message, remedy, ended }) => ({
+    return data.map(({ provider, key, problem, message, remedy, ended }) => ({
       check: 'online',
       state: problem === null ? 'ok' : problem === 'failing' ? 'warning' : 'broken',
-      message: `${provider}: ${message}${ended.length > 0 ? ', and is not benched any more' : ''}`,
+      message: `${provider}${key ? ` (${key})` : ''}: ${message}${ended.length > 0 ? ', and is not benched any more' : ''}`,
       remedy,
     }));
   } catch (error) {

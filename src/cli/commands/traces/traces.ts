@@ -320,7 +320,9 @@ const answerRecord: Column<TraceView>[] = [
     title: 'attempts',
     value: ({ attempts }) =>
       attempts
-        .map(({ provider: tried, status, error_code: code }) => `${tried} ${code ?? status}`)
+        .map(({ provider: tried, key, status, error_code: code }) =>
+          [tried, ...(key === undefined ? [] : [`(${key})`]), code ?? status].join(' '),
+        )
         .join(', ') || null,
   },
   {

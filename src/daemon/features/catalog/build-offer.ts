@@ -45,6 +45,7 @@ export function buildOffer(
     available: provider.available,
     reason: provider.available ? null : provider.reason,
     ...(provider.keys && !provider.hasSealedKey && { keys: provider.keys }),
+    ...(provider.keyOrder && { keyOrder: provider.keyOrder }),
     title: details?.title ?? listed?.title ?? name,
     description: details?.description ?? listed?.description ?? null,
   };

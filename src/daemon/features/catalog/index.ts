@@ -5,6 +5,6 @@ export { createModelListings, type ListedModel } from './listing.ts';
 export { pricesView } from './model-entry.ts';
 export type { ModelKind } from './model-traits.ts';
 export { matchesPattern } from './name-pattern.ts';
-export type { Offer, ProviderDescription, ProviderKeyNames, Resolution } from './offer.ts';
+export type { Offer, ProviderDescription, Resolution } from './offer.ts';
 export { SpeedMeter, type SpeedReader } from './speed.ts';
 export { unknownModels } from './unknown-models.ts';

@@ -32,14 +32,9 @@ export interface ProviderDescription {
   /** Whether the host's key for it is in the vault. */
   hasSealedKey?: boolean;
   /** Set if the host has several keys for it. */
-  keys?: ProviderKeyNames;
-}
-
-/** The keys of one provider, best first, and how calls are distributed to them. */
-export interface ProviderKeyNames {
-  names: readonly string[];
-  /** `spread`: each conversation has its own; `first_free`: the first that is not benched. */
-  order: 'spread' | 'first_free';
+  keys?: { names: readonly string[] };
+  /** How calls are distributed to several keys: each conversation to one of them, by default, or to the first that is free. */
+  keyOrder?: 'first_free';
 }
 
 export interface ModelDetails {
@@ -77,7 +72,8 @@ export interface Offer {
   available: boolean;
   reason: string | null;
   /** Of its provider; set if the host has several. */
-  keys?: ProviderKeyNames;
+  keys?: { names: readonly string[] };
+  keyOrder?: 'first_free';
   /** For display. */
   title: string;
   description: string | null;

@@ -1,8 +1,11 @@
 import {
+  checkNamedProviderKey,
   checkProviderKey,
+  deleteNamedProviderKey,
   deleteProviderKey,
   listProviderKeys,
   type ProviderKey,
+  putNamedProviderKey,
   putProviderKey,
 } from '../../../shared/contract/provider-keys.ts';
 import { isoTime } from '../../../shared/time/time.ts';
@@ -16,26 +19,36 @@ export const providerKeyHandlers = (keys: ProviderKeys) => [
     return { object: 'list', data: records.map(toProviderKey), has_more: false, next: null };
   }),
 
-  implement(
-    putProviderKey,
-    async ({ caller, params, body }) =>
-      toProviderKey(await keys.put(keyOrLogin(caller), { ...params, key: body.key })),
-    ({ caller, params }) => keys.permit(keyOrLogin(caller), params.workspace),
+  ...[putProviderKey, putNamedProviderKey].map((contract) =>
+    implement(
+      contract,
+      async ({ caller, params, body }) =>
+        toProviderKey(await keys.put(keyOrLogin(caller), { ...params, key: body.key })),
+      ({ caller, params }) => keys.permit(keyOrLogin(caller), params.workspace),
+    ),
   ),
 
-  implement(deleteProviderKey, async ({ caller, params }) => {
-    await keys.delete(keyOrLogin(caller), params.workspace, params.provider);
-    return { id: params.provider, object: 'provider_key', deleted: true };
-  }),
+  ...[deleteProviderKey, deleteNamedProviderKey].map((contract) =>
+    implement(contract, async ({ caller, params }) => {
+      await keys.delete(keyOrLogin(caller), params);
+      const { provider, name } = params as typeof params & { name?: string };
+      return {
+        id: name === undefined ? provider : `${provider}/${name}`,
+        object: 'provider_key',
+        deleted: true,
+      };
+    }),
+  ),
 
-  implement(checkProviderKey, async ({ caller, params }) =>
-    keys.check(keyOrLogin(caller), params.workspace, params.provider),
+  ...[checkProviderKey, checkNamedProviderKey].map((contract) =>
+    implement(contract, async ({ caller, params }) => keys.check(keyOrLogin(caller), params)),
   ),
 ];
 
 function toProviderKey(record: ProviderKeyRecord): ProviderKey {
   return {
     provider: record.provider,
+    name: record.name === '' ? null : record.name,
     fingerprint: record.fingerprint,
     added_at: isoTime(record.addedAt),
     updated_at: isoTime(record.updatedAt),

@@ -8,12 +8,21 @@ import type { ProviderKeysStore } from './store.ts';
 
 const workspacesKept = 10_000;
 const expireEveryMs = 15_000;
-const none: ReadonlySet<string> = new Set();
 
 /** The name under which the vault seals a workspace's key for a provider. */
-export function secretName(workspaceId: string, provider: string): string {
-  return `provider-key|${workspaceId}|${provider}`;
+export function secretName(workspaceId: string, provider: string, name = ''): string {
+  const unnamed = `provider-key|${workspaceId}|${provider}`;
+  return name === '' ? unnamed : `${unnamed}|${name}`;
 }
+
+/** The own keys of a workspace. */
+interface OwnKeys {
+  providers: ReadonlySet<string>;
+  /** The names of the keys of each provider, in their order. */
+  names: ReadonlyMap<string, readonly string[]>;
+}
+
+const noKeys: OwnKeys = { providers: new Set(), names: new Map() };
 
 /** Workspaces' own keys as model calls use them: which exist, and the keys themselves, both cached in memory. */
 export class KeyUse {
@@ -21,7 +30,7 @@ export class KeyUse {
   readonly #vault: Pick<Vault, 'open'>;
   readonly #world: Pick<World, 'elapsed' | 'sleep'>;
   readonly #opened: OpenedKeys;
-  readonly #providers = new RecentMap<string, ReadonlySet<string>>(workspacesKept);
+  readonly #keys = new RecentMap<string, OwnKeys>(workspacesKept);
   /** Counts changes, so that an older read is not cached after one. */
   #changes = 0;
 
@@ -35,30 +44,43 @@ export class KeyUse {
     this.#vault = deps.vault;
     this.#world = deps.world;
     this.#opened = new OpenedKeys(() => deps.world.elapsed());
-    deps.changes.subscribe('provider_key', ({ workspaceId, provider }) => {
+    deps.changes.subscribe('provider_key', ({ workspaceId, provider, name }) => {
       this.#changes += 1;
-      this.#opened.forget(secretName(workspaceId, provider));
-      this.#providers.delete(workspaceId);
+      this.#opened.forget(secretName(workspaceId, provider, name));
+      this.#keys.delete(workspaceId);
     });
   }
 
   /** The providers for which a workspace has its own keys. */
   providersOf(workspaceId: string): ReadonlySet<string> | Promise<ReadonlySet<string>> {
-    return this.#providers.get(workspaceId) ?? this.#read(workspaceId);
+    return (
+      this.#keys.get(workspaceId)?.providers ?? this.#read(workspaceId).then(({ providers }) => providers)
+    );
   }
 
-  async #read(workspaceId: string): Promise<ReadonlySet<string>> {
+  /** The names of several keys for a provider; undefined for one key, none, or while it is not known. */
+  namesOf(workspaceId: string, provider: string): readonly string[] | undefined {
+    const names = this.#keys.get(workspaceId)?.names.get(provider);
+    return names !== undefined && names.length > 1 ? names : undefined;
+  }
+
+  async #read(workspaceId: string): Promise<OwnKeys> {
     const changes = this.#changes;
     const records = await this.#store.list(workspaceId);
-    const providers = records.length === 0 ? none : new Set<string>(records.map(({ provider }) => provider));
-    if (changes !== this.#changes) return providers;
-    this.#providers.set(workspaceId, providers);
-    return providers;
+    const names = new Map<string, string[]>();
+    for (const { provider, name } of records) names.set(provider, [...(names.get(provider) ?? []), name]);
+    const keys = records.length === 0 ? noKeys : { providers: new Set(names.keys()), names };
+    if (changes === this.#changes) this.#keys.set(workspaceId, keys);
+    return keys;
   }
 
-  /** Decrypts the key. Fails with `unavailable` and the remedy. */
-  async keyOf(workspaceId: string, provider: string): Promise<string> {
-    const name = secretName(workspaceId, provider);
+  /** Decrypts a key, by default the first one. Fails with `unavailable` and the remedy. */
+  async keyOf(workspaceId: string, provider: string, keyName?: string): Promise<string> {
+    const known = this.#keys.get(workspaceId) ?? (await this.#read(workspaceId));
+    // One that is gone since the call was planned has another one in its place.
+    const names = known.names.get(provider) ?? [];
+    const used = keyName !== undefined && names.includes(keyName) ? keyName : names[0];
+    const name = secretName(workspaceId, provider, used);
     const cached = this.#opened.get(name);
     if (cached !== undefined) return cached;
     const changes = this.#changes;

@@ -13,7 +13,7 @@ import type { ProviderKeyRecord, ProviderKeysStore } from './store.ts';
 export interface ProviderKeysDeps {
   store: ProviderKeysStore;
   vault: Pick<Vault, 'seal' | 'version'>;
-  use: Pick<KeyUse, 'keyOf' | 'providersOf'>;
+  use: Pick<KeyUse, 'keyOf'>;
   workspaces: Pick<Workspaces, 'membership'>;
   world: Pick<World, 'now'>;
   /** Whether workspaces can have keys for a provider: not if the host replaces it by an upstream of the same name. */
@@ -22,11 +22,15 @@ export interface ProviderKeysDeps {
   ask(provider: KnownProvider, key: string): Promise<Omit<ProviderKeyCheck, 'provider'>>;
 }
 
-interface NewProviderKey {
+interface KeyReference {
   workspace: string;
   provider: KnownProvider;
-  key: string;
+  /** Of a further key. */
+  name?: string | undefined;
 }
+
+/** How many keys a workspace can have for a provider. */
+const keysMax = 32;
 
 /** Concurrent changes of the same key, or a rotation, make one of them retry. */
 const attemptsMax = 5;
@@ -48,7 +52,10 @@ export function createProviderKeys(deps: ProviderKeysDeps) {
     },
 
     /** Fails with `permission`, `invalid_request` (not a key of that provider), or `unavailable` (the vault is sealed). */
-    async put(caller: KeyOrLogin, { workspace, provider, key }: NewProviderKey): Promise<ProviderKeyRecord> {
+    async put(
+      caller: KeyOrLogin,
+      { workspace, provider, name = '', key }: KeyReference & { key: string },
+    ): Promise<ProviderKeyRecord> {
       const workspaceId = await workspaceFor(caller, workspace);
       if (!deps.takesKeys(provider)) {
         const message = `On this host, ${provider} is an upstream of the configuration: workspaces cannot set their own keys for it.`;
@@ -56,24 +63,35 @@ export function createProviderKeys(deps: ProviderKeysDeps) {
       }
       const fault = keyFormatFault(provider, key);
       if (fault !== undefined) throw new ApiError('invalid_request', { param: 'key', message: fault });
-      return await sealAndStore(deps, { workspaceId, provider, secret: Buffer.from(key) });
+      const known = (await store.list(workspaceId)).filter((record) => record.provider === provider);
+      if (known.length >= keysMax && !known.some((record) => record.name === name)) {
+        const message = `A workspace can have ${keysMax} keys for a provider.`;
+        throw new ApiError('invalid_request', { param: 'name', message });
+      }
+      return await sealAndStore(deps, { workspaceId, provider, name, secret: Buffer.from(key) });
     },
 
     /** Does nothing if there is no such key. Fails with `permission`. */
-    async delete(caller: KeyOrLogin, workspace: string, provider: KnownProvider): Promise<void> {
+    async delete(caller: KeyOrLogin, { workspace, provider, name = '' }: KeyReference): Promise<void> {
       const workspaceId = await workspaceFor(caller, workspace);
-      await store.delete(workspaceId, provider);
+      await store.delete(workspaceId, provider, name);
     },
 
     /** Fails with `permission`, `not_found` (there is no such key), or `unavailable` (the vault is sealed). */
-    async check(caller: KeyOrLogin, workspace: string, provider: KnownProvider): Promise<ProviderKeyCheck> {
+    async check(
+      caller: KeyOrLogin,
+      { workspace, provider, name = '' }: KeyReference,
+    ): Promise<ProviderKeyCheck> {
       const workspaceId = await workspaceFor(caller, workspace);
-      if (!(await use.providersOf(workspaceId)).has(provider)) {
+      const known = await store.list(workspaceId);
+      if (!known.some((record) => record.provider === provider && record.name === name)) {
+        const named = name === '' ? '' : ` named ${name}`;
+        const option = name === '' ? '' : ` --name ${name}`;
         throw new ApiError('not_found', {
-          message: `The workspace has no key for ${provider}: gateway provider-keys set ${provider}`,
+          message: `The workspace has no key for ${provider}${named}: gateway provider-keys set ${provider}${option}`,
         });
       }
-      return { provider, ...(await deps.ask(provider, await use.keyOf(workspaceId, provider))) };
+      return { provider, ...(await deps.ask(provider, await use.keyOf(workspaceId, provider, name))) };
     },
   };
 }
@@ -82,17 +100,25 @@ export type ProviderKeys = ReturnType<typeof createProviderKeys>;
 
 async function sealAndStore(
   { store, vault, world }: ProviderKeysDeps,
-  { workspaceId, provider, secret }: { workspaceId: string; provider: KnownProvider; secret: Buffer },
+  {
+    workspaceId,
+    provider,
+    name: keyName,
+    secret,
+  }: { workspaceId: string; provider: KnownProvider; name: string; secret: Buffer },
 ): Promise<ProviderKeyRecord> {
-  const name = secretName(workspaceId, provider);
+  const name = secretName(workspaceId, provider, keyName);
   const fingerprint = createHash('sha256').update(secret).digest('hex').slice(0, 12);
   try {
     for (let attempt = 1; attempt <= attemptsMax; attempt += 1) {
       const version = (await vault.version(name)) + 1;
       const sealed = await vault.seal({ name, version, secret });
-      const before = (await store.list(workspaceId)).find((record) => record.provider === provider);
+      const before = (await store.list(workspaceId)).find(
+        (record) => record.provider === provider && record.name === keyName,
+      );
       const at = world.now();
-      const record = { workspaceId, provider, fingerprint, addedAt: before?.addedAt ?? at, updatedAt: at };
+      const addedAt = before?.addedAt ?? at;
+      const record = { workspaceId, provider, name: keyName, fingerprint, addedAt, updatedAt: at };
       if (await store.put(record, sealed)) return record;
     }
   } finally {

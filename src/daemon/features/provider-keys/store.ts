@@ -5,6 +5,8 @@ import type { SealedSecret } from '../vault/index.ts';
 export interface ProviderKeyRecord {
   workspaceId: string;
   provider: KnownProvider;
+  /** Empty for the one without a name. */
+  name: string;
   /** The first 12 hex digits of the key's SHA-256. */
   fingerprint: string;
   addedAt: number;
@@ -13,7 +15,7 @@ export interface ProviderKeyRecord {
 
 /** Times in milliseconds since 1970. Each method is one transaction. */
 export interface ProviderKeysStore {
-  /** Ordered by provider. */
+  /** Ordered by provider and name. */
   list(workspaceId: string): Promise<ProviderKeyRecord[]>;
   /**
    * Adds or replaces a key; a replaced one keeps its `addedAt`. Returns false without a change if the secret was sealed
@@ -21,5 +23,5 @@ export interface ProviderKeysStore {
    */
   put(record: ProviderKeyRecord, secret: SealedSecret): Promise<boolean>;
   /** False if there was none. */
-  delete(workspaceId: string, provider: KnownProvider): Promise<boolean>;
+  delete(workspaceId: string, provider: KnownProvider, name: string): Promise<boolean>;
 }

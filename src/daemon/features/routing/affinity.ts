@@ -1,5 +1,4 @@
 import { hash } from 'node:crypto';
-import type { ProviderKeyNames } from '../catalog/index.ts';
 import type { Inference } from '../upstreams/neutral.ts';
 
 /** Characters of a message that are enough to tell conversations apart. */
@@ -29,7 +28,10 @@ let turn = 0;
  * The keys of a provider in the order in which to try them. Spread calls stay on the key of their conversation, so that they find
  * their prompt cached, in every thread and daemon and while keys are added; those without a conversation take turns.
  */
-export function inKeyOrder({ names, order }: ProviderKeyNames, affinity: string): readonly string[] {
+export function inKeyOrder(
+  { names, order }: { names: readonly string[]; order: 'spread' | 'first_free' },
+  affinity: string,
+): readonly string[] {
   if (order === 'first_free') return names;
   if (affinity === '') {
     turn = (turn + 1) % names.length;

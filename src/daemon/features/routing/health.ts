@@ -377,7 +377,7 @@ export function accountOwner({
   provider,
 }: Pick<Target, 'account' | 'provider'>): string | undefined {
   const [before = '', owner] = account.slice(provider.length).split(' of ', 2);
-  return before === '' ? owner?.split(' key ', 1)[0] : undefined;
+  return before === '' ? owner?.split(' ', 1)[0] : undefined;
 }
 
 /** The name of the key that an account stands for, if there are several. */

@@ -25,6 +25,8 @@ export interface PlanRequest {
   ownKeys?: ReadonlySet<string>;
   /** The only account that may serve the call, if the client came with it. */
   subscription?: Subscription | undefined;
+  /** The names of the workspace's own keys for a provider, if there are several; empty for the one without. */
+  ownKeyNames?: (provider: string) => readonly string[] | undefined;
   /** What tells the conversation of the call apart from others; asked for if a provider has several keys. */
   affinity?: () => string;
   workspaceId: string;
@@ -43,11 +45,13 @@ export interface RejectedOffer {
 
 /** The names of the keys with which an offer is to be tried, best first; undefined for a provider with one key or none. */
 export function keysFor(offer: Offer, request: PlanRequest): readonly string[] | undefined {
-  const { keys } = offer;
-  if (keys === undefined || request.subscription) return undefined;
+  const hosts = offer.keys;
+  const own = request.ownKeys?.has(offer.provider) ? request.ownKeyNames?.(offer.provider) : undefined;
+  if ((hosts === undefined && own === undefined) || request.subscription) return undefined;
   const payment = choosePayment(offer, request);
-  if (typeof payment === 'string' || payment.ownKey) return undefined;
-  return inKeyOrder(keys, request.affinity?.() ?? '');
+  if (typeof payment === 'string') return undefined;
+  const names = payment.ownKey ? own : hosts?.names;
+  return names && inKeyOrder({ names, order: offer.keyOrder ?? 'spread' }, request.affinity?.() ?? '');
 }
 
 /** Decides whether one offer may serve a request: by preferences, payment, capabilities, price and health. */
@@ -102,10 +106,12 @@ function routeOf(
   { ownKey, keyName }: { ownKey: boolean; keyName: string | undefined },
 ): ProviderRoute {
   const { provider, providerModel } = offer;
-  const isHosts = !ownKey && keyName === undefined;
+  // The one without a name keeps its bench when others are added.
+  const key = keyName === '' ? undefined : keyName;
+  const isHosts = !ownKey && key === undefined;
   const ofKey = isHosts
     ? provider
-    : accountOf(provider, { ...(ownKey && { workspaceId }), ...(keyName !== undefined && { key: keyName }) });
+    : accountOf(provider, { ...(ownKey && { workspaceId }), ...(key !== undefined && { key }) });
   const account = subscription
     ? `${accountOf(provider, { workspaceId })} by ${subscription.fingerprint}`
     : ofKey;

@@ -116,12 +116,11 @@ export async function openRoute(
 /** Without the other keys of a provider, unless its failure may be due to the key. */
 function worthTrying(
   waiting: ProviderRoute[],
-  { key, offer }: ProviderRoute,
+  { account, offer }: ProviderRoute,
   { kind, isAboutAccount }: UpstreamFailure,
 ): ProviderRoute[] {
-  if (key === undefined || isAboutAccount || kind === 'rate-limited' || kind === 'unknown-model')
-    return waiting;
-  return waiting.filter((other) => other.key === undefined || other.offer !== offer);
+  if (isAboutAccount || kind === 'rate-limited' || kind === 'unknown-model') return waiting;
+  return waiting.filter((other) => other.offer !== offer || other.account === account);
 }
 
 /** Reads an answer that the caller gets whole. Returns why it broke off, if it did. */

@@ -14,6 +14,8 @@ export interface RouterDeps extends Omit<OpenDeps, 'retries'> {
   settings: { readonly marginPpm: number; readonly fallbackOn?: readonly FallbackReason[] };
   /** Providers for which a workspace has its own keys; none by default. */
   ownKeysOf?: (workspaceId: string) => ReadonlySet<string> | Promise<ReadonlySet<string>>;
+  /** The names of a workspace's own keys for a provider, if there are several. */
+  ownKeyNamesOf?: (workspaceId: string, provider: string) => readonly string[] | undefined;
 }
 
 const noFallbacks: readonly string[] = [];
@@ -53,6 +55,7 @@ export function createRouter(deps: RouterDeps): Router<ProviderRoute> {
       isPrepaid,
       ownKeys,
       subscription,
+      ownKeyNames: (provider: string) => deps.ownKeyNamesOf?.(workspaceId, provider),
       affinity: () => affinityOf(inference),
       workspaceId,
       marginPpm: deps.settings.marginPpm,

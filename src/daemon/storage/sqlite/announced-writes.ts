@@ -55,10 +55,12 @@ const changesOf: ChangesOf = {
   'budgets.remove': ({ workspaceId, id }) => [{ topic: 'budget', workspaceId, id }],
   'peers.put': ({ settings: { workspaceId, name } }) => [{ topic: 'peer', workspaceId, name }],
   'peers.remove': ({ workspaceId, name }) => [{ topic: 'peer', workspaceId, name }],
-  'providerKeys.put': ({ record: { workspaceId, provider } }) => [
-    { topic: 'provider_key', workspaceId, provider },
+  'providerKeys.put': ({ record: { workspaceId, provider, name } }) => [
+    { topic: 'provider_key', workspaceId, provider, name },
   ],
-  'providerKeys.delete': ({ workspaceId, provider }) => [{ topic: 'provider_key', workspaceId, provider }],
+  'providerKeys.delete': ({ workspaceId, provider, name }) => [
+    { topic: 'provider_key', workspaceId, provider, name },
+  ],
   'vault.addMaster': () => [{ topic: 'vault' }],
   'vault.putSecret': ({ name }, isStored) => (isStored ? ofHost(name) : none),
   'vault.deleteSecret': (name) => ofHost(name),

@@ -99,7 +99,7 @@ type Provider = 'openai' | 'google' | 'anthropic';
 async function keep(vault: Vault, provider: Provider, text: string): Promise<boolean> {
   const version = (await vault.version(name(provider))) + 1;
   const sealed = await vault.seal({ name: name(provider), version, secret: Buffer.from(text) });
-  const record = { workspaceId, provider, fingerprint: 'f', addedAt: 1, updatedAt: 1 };
+  const record = { workspaceId, provider, name: '', fingerprint: 'f', addedAt: 1, updatedAt: 1 };
   return await storage.providerKeys.put(record, sealed);
 }
 

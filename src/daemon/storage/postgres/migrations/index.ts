@@ -6,6 +6,7 @@ import { changes } from './0059-changes.ts';
 import { makers } from './0060-makers.ts';
 import { rejectionTotals } from './0061-rejection-totals.ts';
 import { keyRotation } from './0062-key-rotation.ts';
+import { namedProviderKeys } from './0063-named-provider-keys.ts';
 import { newestServerSchema } from './newest-schema.ts';
 
 /**
@@ -20,6 +21,7 @@ export const migrations: readonly Migration[] = [
   makers,
   rejectionTotals,
   keyRotation,
+  namedProviderKeys,
 ];
 
 /** What a database on a server contains, and how an older one gets there. */

@@ -34,6 +34,7 @@ export function providerKeysStore({ orm, writer }: StoreContext<ProviderKeysWrit
   const columns = {
     workspaceId: providerKeys.workspaceId,
     provider: providerKeys.provider,
+    name: providerKeys.name,
     fingerprint: providerKeys.fingerprint,
     addedAt: providerKeys.addedAt,
     updatedAt: providerKeys.updatedAt,
@@ -44,9 +45,10 @@ export function providerKeysStore({ orm, writer }: StoreContext<ProviderKeysWrit
         .select(columns)
         .from(providerKeys)
         .where(eq(providerKeys.workspaceId, workspaceId))
-        .orderBy(asc(providerKeys.provider))
+        .orderBy(asc(providerKeys.provider), asc(providerKeys.name))
         .all(),
     put: (record, secret) => writer.write('providerKeys.put', { record, secret }),
-    delete: (workspaceId, provider) => writer.write('providerKeys.delete', { workspaceId, provider }),
+    delete: (workspaceId, provider, name) =>
+      writer.write('providerKeys.delete', { workspaceId, provider, name }),
   };
 }

@@ -26,10 +26,11 @@ export const providerKeys = sqliteTable(
   {
     workspaceId: text().notNull(),
     provider: text().$type<KnownProvider>().notNull(),
+    name: text().notNull(),
     secret: text().notNull(),
     fingerprint: text().notNull(),
     addedAt: integer().notNull(),
     updatedAt: integer().notNull(),
   },
-  (table) => [primaryKey({ columns: [table.workspaceId, table.provider] })],
+  (table) => [primaryKey({ columns: [table.workspaceId, table.provider, table.name] })],
 );

@@ -69,7 +69,7 @@ export function putSecret(orm: Orm, secret: SealedSecret): boolean {
   return true;
 }
 
-type KeyRef = { workspaceId: string; provider: KnownProvider };
+type KeyRef = { workspaceId: string; provider: KnownProvider; name: string };
 
 export function providerKeysWrites(orm: Orm) {
   return {
@@ -86,16 +86,22 @@ export function providerKeysWrites(orm: Orm) {
         .insert(providerKeys)
         .values({ ...record, secret: secret.name })
         .onConflictDoUpdate({
-          target: [providerKeys.workspaceId, providerKeys.provider],
+          target: [providerKeys.workspaceId, providerKeys.provider, providerKeys.name],
           set: { fingerprint, updatedAt },
         })
         .run();
       return true;
     },
-    'providerKeys.delete': ({ workspaceId, provider }: KeyRef): boolean => {
+    'providerKeys.delete': ({ workspaceId, provider, name }: KeyRef): boolean => {
       const [gone] = orm
         .delete(providerKeys)
-        .where(and(eq(providerKeys.workspaceId, workspaceId), eq(providerKeys.provider, provider)))
+        .where(
+          and(
+            eq(providerKeys.workspaceId, workspaceId),
+            eq(providerKeys.provider, provider),
+            eq(providerKeys.name, name),
+          ),
+        )
         .returning({ secret: providerKeys.secret })
         .all();
       if (gone === undefined) return false;

@@ -22,6 +22,7 @@ import { changes } from './0059-changes.ts';
 import { makers } from './0060-makers.ts';
 import { rejectionTotals } from './0061-rejection-totals.ts';
 import { keyRotation } from './0062-key-rotation.ts';
+import { namedProviderKeys } from './0063-named-provider-keys.ts';
 
 /** All migrations, oldest first. Never edit a released one: add a new file instead. */
 export const migrations: readonly Migration[] = [
@@ -48,4 +49,5 @@ export const migrations: readonly Migration[] = [
   makers,
   rejectionTotals,
   keyRotation,
+  namedProviderKeys,
 ];

@@ -4,7 +4,7 @@ import type { NewSchema } from '../migrate.ts';
 
 /** What the migrations make of an empty database. */
 export const newestSchema: NewSchema = {
-  version: 62,
+  version: 63,
   statements: [
     `CREATE TABLE account_checkpoints (
       id TEXT PRIMARY KEY,
@@ -374,15 +374,6 @@ export const newestSchema: NewSchema = {
       reason TEXT, compared INTEGER NOT NULL DEFAULT 0 CHECK (compared >= 0), agreed INTEGER NOT NULL DEFAULT 0 CHECK (agreed BETWEEN 0 AND compared),
       PRIMARY KEY (workspace_id, name)
     ) STRICT, WITHOUT ROWID`,
-    `CREATE TABLE provider_keys (
-  workspace_id TEXT NOT NULL REFERENCES workspaces (id) ON DELETE RESTRICT,
-  provider TEXT NOT NULL,
-  secret TEXT NOT NULL UNIQUE REFERENCES vault_secrets (name) ON DELETE RESTRICT,
-  fingerprint TEXT NOT NULL,
-  added_at INTEGER NOT NULL,
-  updated_at INTEGER NOT NULL,
-  PRIMARY KEY (workspace_id, provider)
-  ) STRICT, WITHOUT ROWID`,
     `CREATE TABLE rejections (
       request_id TEXT PRIMARY KEY,
       workspace_id TEXT NOT NULL,
@@ -957,6 +948,16 @@ export const newestSchema: NewSchema = {
       last_used_at INTEGER
     ) STRICT, WITHOUT ROWID`,
     `CREATE INDEX previous_secrets_by_key ON previous_secrets (key_id, replaced_at)`,
+    `CREATE TABLE "provider_keys" (
+      workspace_id TEXT NOT NULL REFERENCES workspaces (id) ON DELETE RESTRICT,
+      provider TEXT NOT NULL,
+      name TEXT NOT NULL,
+      secret TEXT NOT NULL UNIQUE REFERENCES vault_secrets (name) ON DELETE RESTRICT,
+      fingerprint TEXT NOT NULL,
+      added_at INTEGER NOT NULL,
+      updated_at INTEGER NOT NULL,
+      PRIMARY KEY (workspace_id, provider, name)
+    ) STRICT, WITHOUT ROWID`,
     `INSERT INTO "ledger_chain" ("number", "entries", "total", "hash") VALUES (0, '[]', 0, X'0000000000000000000000000000000000000000000000000000000000000000')`,
     `INSERT INTO "meta" ("name", "value") VALUES ('checkpoint_link', 0)`,
     `INSERT INTO "meta" ("name", "value") VALUES ('first_event', 1)`,
