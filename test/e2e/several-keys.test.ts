@@ -77,6 +77,12 @@ interface Shown {
   benches: { key: string | null; model: string | null; reason: string }[];
 }
 
+/** Whether `providers health` and alerts see the provider as benched, for any of its models. */
+async function isBenched(name: string): Promise<boolean> {
+  const { data } = await admin<{ data: { provider: string; is_benched: boolean }[] }>('/v1/providers/health');
+  return data.some(({ provider, is_benched: benched }) => provider === name && benched);
+}
+
 const show = (name: string) => admin<Shown>(`/v1/admin/providers/${name}`);
 
 describe('calls of a provider with several keys', () => {
@@ -122,8 +128,9 @@ describe('calls of a provider with several keys', () => {
       expect(await keysOf('line/n', 'Hi.')).toEqual(model === null ? [b] : [a, b]);
       const shown = await show('line');
       expect(shown.state).toBe('available');
+      expect(await isBenched('line')).toBe(false);
       expect(shown.benches[0]).toMatchObject({ key: 'KEY_A', model: model && 'line/m', reason });
-      expect(shown.keys.map(({ name, is_benched: isBenched }) => [name, isBenched])).toEqual([
+      expect(shown.keys.map(({ name, is_benched: benched }) => [name, benched])).toEqual([
         ['KEY_A', true],
         ['KEY_B', false],
         ['KEY_C', false],
@@ -140,6 +147,7 @@ describe('calls of a provider with several keys', () => {
     expect(failed.status).toBe(502);
     expect(server.keys).toEqual([a, b, c]);
     expect((await show('line')).state).toBe('benched');
+    expect(await isBenched('line')).toBe(true);
     const refused = await call('line/m', 'Hi.');
     expect(refused.body.error?.code).toBe('no_route');
     expect(JSON.stringify([failed.body, refused.body])).not.toContain('secret-key');

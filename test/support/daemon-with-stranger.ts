@@ -48,11 +48,13 @@ export async function startWithStranger(given: DaemonOptions = {}): Promise<Daem
   };
   const { workspace } = (await asOwner('/v1/key')) as { workspace: string };
   // The vault is created with the first secret.
-  await asOwner('/v1/workspaces/me/provider-keys/openai', {
-    method: 'PUT',
-    body: JSON.stringify({ key: 'sk-example-0123456789abcdef' }),
-    headers: { 'content-type': 'application/json', authorization: `Bearer ${daemon.login}` },
-  });
+  for (const path of ['openai', 'openai/second']) {
+    await asOwner(`/v1/workspaces/me/provider-keys/${path}`, {
+      method: 'PUT',
+      body: JSON.stringify({ key: 'sk-example-0123456789abcdef' }),
+      headers: { 'content-type': 'application/json', authorization: `Bearer ${daemon.login}` },
+    });
+  }
   const issue = async (scopes: readonly string[]) => {
     const { key, secret } = (await asOwner('/v1/workspaces/me/keys', { json: { scopes } })) as Static<
       typeof IssuedKey

@@ -9,7 +9,7 @@ import { benchesOf, type Models } from './models.ts';
 
 interface AlertFeatures {
   events: Pick<EventFeed, 'announce'>;
-  models: Pick<Models, 'health'>;
+  models: Pick<Models, 'health' | 'providers'>;
   workspaces: Pick<Workspaces, 'membership' | 'isDaemonOwner'>;
 }
 
@@ -28,7 +28,7 @@ export function createAlertFeature(deps: AppDeps, { events, models, workspaces }
     sampler: createSampler({
       metering: storage.metering,
       traces: storage.traces,
-      benches: (workspaceId) => benchesOf(models.health, workspaceId, world.now()),
+      benches: (workspaceId) => benchesOf(models, workspaceId, world.now()),
     }),
     hooks,
     deliveries,

@@ -31,7 +31,7 @@ interface ObservationFeatures {
   accounts: Pick<Accounts, 'authentication' | 'usage'>;
   capture: Capture;
   events: EventFeed;
-  models: Pick<Models, 'health' | 'speed'>;
+  models: Pick<Models, 'health' | 'providers' | 'speed'>;
   workspaces: Pick<Workspaces, 'isDaemonOwner' | 'membership'>;
 }
 
@@ -98,7 +98,7 @@ export function createObservation(
       ...traceHandlers({ views, running: withWorkers(running, deps.workers), workspaces }),
       ...providerHealthHandlers({
         store: storage.traces,
-        benches: (workspaceId) => benchesOf(models.health, workspaceId, world.now()),
+        benches: (workspaceId) => benchesOf(models, workspaceId, world.now()),
         now: () => world.now(),
       }),
       ...exportHandlers({ views, content: deps.content, otlpLine: otlpLineWriter(version), world, version }),

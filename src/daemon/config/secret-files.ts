@@ -1,6 +1,7 @@
 import { knownProviders, providerFacts } from '../../shared/known-providers.ts';
 import { FileUnreadable, readNamedFile } from '../runtime/read-named-file.ts';
-import type { Environment } from './settings/setting.ts';
+
+type Environment = Readonly<Record<string, string | undefined>>;
 
 /** A file whose content stands for a variable. */
 export interface SecretFile {
