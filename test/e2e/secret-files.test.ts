@@ -54,7 +54,7 @@ test('a key in a file is used, and read again when the file or a link to it is r
   };
   expect(await keyOf(daemon, 'openai/gpt-5-mini')).toBe('sk-first-0123456789abcdef');
   expect(await keyOf(daemon, 'filed/m')).toBe('plain-first');
-  expect((await reasonOf('openai')).key).toEqual({ variable: 'OPENAI_API_KEY_FILE', set: true });
+  expect((await reasonOf('openai')).key).toMatchObject({ variable: 'OPENAI_API_KEY_FILE', set: true });
   expect(await reasonOf('named')).toMatchObject({
     key: { variable: 'LATER_KEY_FILE', set: false },
     reason: `no key: ${at('later')} cannot be read (ENOENT)`,
