@@ -19,7 +19,11 @@ let first = '';
 beforeAll(async () => {
   [acme, other] = await Promise.all([startFakeChatServer(), startFakeChatServer()]);
   daemon = await startDaemon({
-    env: { OPENAI_API_KEY: environmentKey, ACME_KEY: environmentKey },
+    env: {
+      OPENAI_API_KEY: environmentKey,
+      ACME_KEY: environmentKey,
+      FURTHER_KEY: `${environmentKey}-further`,
+    },
     config: `vault: {keychain: false, insecure_plain_file: true}
 # mine
 upstreams:
@@ -155,6 +159,8 @@ describe('no login sends a secret of the machine to another address', () => {
     ['a moved upstream', [{ setting: 'upstreams.old.base_url', value: evil }]],
     ['a moved provider', [{ setting: 'providers.openai.base_url', value: evil }]],
     ['another variable', [{ setting: 'upstreams.old.key_env', value: 'OPENAI_API_KEY' }], 'same'],
+    ['a further key', [{ setting: 'upstreams.old.key_env', value: ['ACME_KEY', 'FURTHER_KEY'] }]],
+    ['where logins of clients go', [{ setting: 'providers.openai.login_url', value: evil }]],
     ['headers of an upstream', [{ setting: 'upstreams.work.base_url', value: evil }]],
     [
       'an upstream in place of another',

@@ -5,6 +5,7 @@ import { dirname } from 'node:path';
 import type { ConfigChange } from '../../shared/contract/configuration.ts';
 import { ApiError } from '../../shared/errors.ts';
 import { type Config, ConfigInvalid, loadConfig } from '../config/config.ts';
+import type { HostKeys } from '../config/settings/calls.ts';
 import type { ConfigFlags } from '../config/settings/setting.ts';
 import type { HostEntry, PlannedChange } from '../features/configuration/index.ts';
 import { providerApis } from '../upstream/providers/registry.ts';
@@ -137,23 +138,26 @@ async function isWritable(path: string): Promise<boolean> {
 function entriesOf(config: Config): HostEntry[] {
   const headerSecrets = (values: Readonly<Record<string, string>>) =>
     Object.entries(values).map(([name, value]) => `${name}: ${value}`);
-  const providers = config.providers.map(({ name, baseUrl, key, keySource, headers }) => ({
+  const providers = config.providers.map(({ name, baseUrl, headers, ...keys }) => ({
     name,
     kind: name,
     baseUrl: baseUrl ?? providerApis[name].baseUrl,
-    keyVariable: keySource.variable,
-    keyInEnvironment: key,
+    environmentKeys: environmentKeysOf(keys),
     headers: headerSecrets(headers.values),
   }));
-  const upstreams = config.upstreams.map(({ name, base_url: url, key, keySource, headers }) => ({
+  const upstreams = config.upstreams.map(({ name, base_url: url, headers, ...keys }) => ({
     name,
     kind: undefined,
     baseUrl: url.replace(/\/+$/, ''),
-    keyVariable: keySource.variable,
-    keyInEnvironment: key,
+    environmentKeys: environmentKeysOf(keys),
     headers: headerSecrets(headers.values),
   }));
   return [...providers, ...upstreams];
+}
+
+function environmentKeysOf({ key, keys, keySource }: Pick<HostKeys, 'key' | 'keys' | 'keySource'>) {
+  if (keys !== undefined) return keys.map(({ name, key: one }) => ({ variable: name, key: one }));
+  return key === undefined ? [] : [{ variable: keySource.variable ?? 'the environment', key }];
 }
 
 function sentence(message: string): string {

@@ -14,8 +14,8 @@ import { type HostAccount, type HostKeys, keyFormatFault } from '../provider-key
 export interface HostEntry extends HostAccount {
   /** The known provider that it is; undefined for an upstream. */
   kind: string | undefined;
-  keyVariable: string | undefined;
-  keyInEnvironment: string | undefined;
+  /** All that are sent there, with the variables that hold them. */
+  environmentKeys: ReadonlyArray<{ variable: string; key: string }>;
   /** Headers with their values. */
   headers: string[];
 }
@@ -75,7 +75,7 @@ export function createConfigurationChanges(deps: ConfigurationChangesDeps) {
       refuseMovedSecrets(entry, before, key);
       if (isMoved && key === undefined && (await hostKeys.has(known)))
         throw keyNeeded(entry, 'The key in the vault');
-      if (typeof key !== 'string' || isSame(key, entry.keyInEnvironment)) continue;
+      if (typeof key !== 'string' || entry.environmentKeys.some((one) => isSame(key, one.key))) continue;
       const fault = entry.kind && isKnownProvider(entry.kind) ? keyFormatFault(entry.kind, key) : undefined;
       if (fault !== undefined)
         throw new ApiError('invalid_request', { param: `keys.${entry.name}`, message: fault });
@@ -151,17 +151,18 @@ function refuseMovedSecrets(
   before: readonly HostEntry[],
   key: string | null | undefined,
 ): void {
-  const { baseUrl, headers, keyInEnvironment, keyVariable } = entry;
+  const { baseUrl, headers, environmentKeys } = entry;
   const there = before.filter((one) => one.baseUrl === baseUrl);
   if (!headers.every((header) => there.some((one) => one.headers.includes(header))))
     throw new ApiError('invalid_request', {
       param: 'changes',
       message: `The headers of ${entry.name} may be secret, and would be sent to another address: change it in the file, on the machine of the daemon.`,
     });
-  if (keyInEnvironment === undefined) return;
-  if (there.some((one) => isSame(keyInEnvironment, one.keyInEnvironment))) return;
-  if (typeof key === 'string' && isSame(key, keyInEnvironment)) return;
-  throw keyNeeded(entry, `The key in ${keyVariable}`);
+  const isKnownThere = (secret: string) =>
+    there.some((one) => one.environmentKeys.some((other) => isSame(secret, other.key)));
+  for (const { variable, key: secret } of environmentKeys)
+    if (!isKnownThere(secret) && !(typeof key === 'string' && isSame(key, secret)))
+      throw keyNeeded(entry, `The key in ${variable}`);
 }
 
 function keyNeeded({ name, baseUrl }: HostAccount, what: string): ApiError {
@@ -171,8 +172,7 @@ function keyNeeded({ name, baseUrl }: HostAccount, what: string): ApiError {
   });
 }
 
-function isSame(one: string, other: string | undefined): boolean {
-  if (other === undefined) return false;
+function isSame(one: string, other: string): boolean {
   const digest = (text: string) => createHash('sha256').update(text).digest();
   return timingSafeEqual(digest(one), digest(other));
 }
