@@ -50,6 +50,14 @@ const asked = (
   ...more,
 });
 
+const attempt = {
+  provider: 'openai',
+  url: 'https://example.com/v1',
+  headers: {},
+  status: 200,
+  received: [],
+};
+
 /** A text that does not compress. */
 const noise = (seed: number, length: number) => {
   let state = seed;
@@ -82,13 +90,6 @@ test.each([
   start();
   const text = `{"é":"${noise(1, 200_000)}"}`;
   const body = given(text);
-  const attempt = {
-    provider: 'openai',
-    url: 'https://example.com/v1',
-    headers: {},
-    status: 200,
-    received: [],
-  };
   thread.asked(asked('req_1', body, { attempts: [{ ...attempt, body, refusal: undefined }] }));
   expect((await bodyOf('req_1'))?.text).toBe(text);
   expect((await thread.find(workspaceId, 'req_1'))?.attempts[0]?.body?.text).toBe(text);
@@ -100,10 +101,24 @@ test('what comes faster than it can be stored is dropped, counted and reported o
   for (let at = 0; at < 10; at++) thread.asked(asked(`req_${at}`, noise(at, 30_000)));
   expect(warnings).toHaveLength(1);
   const { calls, dropped } = await thread.status(workspaceId);
-  expect([calls, dropped]).toEqual([3, 7]);
+  expect([calls, dropped]).toEqual([4, 6]);
   // Once the queue is empty, calls are kept again.
   thread.asked(asked('req_later', 'later'));
   expect((await bodyOf('req_later'))?.text).toBe('later');
+});
+
+test('a large call is kept whole: its body, what the provider got, and its answer', async () => {
+  start({ queuedBytesMax: 100_000 });
+  const body = noise(1, 90_000);
+  thread.asked(asked('req_1', body, { attempts: [{ ...attempt, body, refusal: undefined }] }));
+  thread.answered({ requestId: 'req_1', answer: noise(2, 80_000), isStream: false, reads: [], isCut: false });
+  // What comes while so much waits is dropped, with its answer.
+  thread.asked(asked('req_2', noise(3, 90_000)));
+  thread.answered({ requestId: 'req_2', answer: noise(4, 80_000), isStream: false, reads: [], isCut: false });
+  const found = await thread.find(workspaceId, 'req_1');
+  expect(found?.answer?.text).toBe(noise(2, 80_000));
+  expect(found?.body?.text).toBe(body);
+  expect(await thread.find(workspaceId, 'req_2')).toBeUndefined();
 });
 
 describe('with little memory', () => {

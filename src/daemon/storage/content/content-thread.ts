@@ -1,6 +1,7 @@
 import { createHmac, randomBytes } from 'node:crypto';
 import { existsSync } from 'node:fs';
 import type { Worker } from 'node:worker_threads';
+import { TransientMap } from '../../../shared/async/transient.ts';
 import { ApiError } from '../../../shared/errors.ts';
 import { hostSecrets } from '../../../shared/masking/known-secrets.ts';
 import { RecentMap } from '../../../shared/recent-map.ts';
@@ -52,6 +53,9 @@ const batchBytesMax = 256 * 1024;
 const startMs = 10_000;
 const startBytesMax = 1024 * 1024;
 const defaultQueuedBytesMax = 4 * 1024 * 1024;
+/** A call that was begun is taken whole, as long as no more than this many times the bound waits: its body, as it was sent, and its answer. */
+const wholeFactor = 6;
+const begun = Object.freeze({});
 /** What a call takes besides its texts, about. */
 const callBytes = 1_000;
 /** Without content, the thread ends after this long. */
@@ -86,6 +90,8 @@ export class ContentThread implements ContentStore {
   /** When a thread ended by itself. */
   #endedAt = Number.NEGATIVE_INFINITY;
   #dropped = 0;
+  /** Calls whose request was taken, and whose answer is to come. */
+  readonly #begun = new TransientMap<string, object>();
   readonly #warnedAt = new RecentMap<string, number>(warningsMax);
 
   constructor(options: ContentThreadOptions) {
@@ -114,13 +120,15 @@ export class ContentThread implements ContentStore {
     };
     let bytes = callBytes + sizeOf(content.body);
     for (const { body, refusal } of content.attempts) bytes += sizeOf(body) + sizeOf(refusal);
-    if (!this.#add({ asked: content }, bytes)) this.#drop();
+    if (this.#add({ asked: content }, bytes)) this.#begun.set(call.requestId, begun);
+    else this.#drop();
   }
 
   streamed(content: StreamedContent): boolean {
     const isTaken = this.#add(
       { streamed: content },
       callBytes + content.events.length + 8 * content.reads.length,
+      this.#begun.get(content.requestId) !== undefined,
     );
     if (!isTaken) this.#drop();
     return isTaken;
@@ -130,11 +138,13 @@ export class ContentThread implements ContentStore {
     const content = { ...call, answer: movable(answer) };
     const bytes = sizeOf(content.answer) + 8 * content.reads.length;
     const { wire } = content;
+    const isBegun = this.#begun.get(call.requestId) !== undefined;
+    this.#begun.delete(call.requestId);
     const wireBytes = wire ? wire.received.length + wire.sent.length : 0;
-    if (this.#add({ answered: content }, bytes + wireBytes)) return;
+    if (this.#add({ answered: content }, bytes + wireBytes, isBegun)) return;
     this.#drop();
     // Where this is dropped as well, the request is still there.
-    if (wire) this.#add({ answered: { ...content, wire: undefined } }, bytes);
+    if (wire) this.#add({ answered: { ...content, wire: undefined } }, bytes, isBegun);
   }
 
   async find(workspaceId: string, requestId: string, page?: ContentPage) {
@@ -197,10 +207,12 @@ export class ContentThread implements ContentStore {
     await exited;
   }
 
-  #add(captured: Captured, bytes: number): boolean {
+  #add(captured: Captured, bytes: number, isBegun = false): boolean {
     const waiting = this.#sentBytes + this.#capturedBytes;
-    // One call is taken whatever its size.
-    if (waiting > 0 && waiting + bytes > this.#queuedBytesMax) return false;
+    // The bound is for what waits already: a call is not refused for its own size.
+    if (waiting > this.#queuedBytesMax && !isBegun) return false;
+    // Of nothing that waits, one is taken whatever its size.
+    if (waiting > 0 && waiting + bytes > this.#queuedBytesMax * wholeFactor) return false;
     this.#captured.push(captured);
     this.#capturedBytes += bytes;
     const isStarted = this.#thread !== undefined || isForDisk(captured);
