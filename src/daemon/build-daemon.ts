@@ -84,7 +84,7 @@ export async function buildDaemon(config: Config, resources: Resources) {
   const file = dataFileIn(dataFolder);
   const startedAt = world.now();
   const makeId = idMaker(world.now, world.randomBytes);
-  const telemetry = await createTelemetry({ otlp: config.otlp, version, now: world.now });
+  const telemetry = await createTelemetry({ otlp: config.otlp, version, now: world.now, log });
   const providers = await configuredProviders(config, { world, makeId });
   const settings = createReloadableSettings(config);
   let latest = config;

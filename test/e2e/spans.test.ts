@@ -1,3 +1,5 @@
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, onTestFinished, test, vi } from 'vitest';
 import { openSocket } from '../support/socket-client.ts';
 import { type SpanCollector, startSpanCollector } from '../support/span-collector.ts';
@@ -193,4 +195,55 @@ test('a hanging or missing collector delays neither calls nor the stop', async (
   }
   expect(collector.requests.length).toBeGreaterThan(0);
   await collector.close();
+});
+
+/** A call of a daemon whose spans go there, and what its log and metrics say of them then. */
+async function sentTo(collector: SpanCollector, env: Record<string, string> = {}) {
+  const daemon = await startDaemon({
+    config: 'log: {level: warn}\n',
+    env: { OTEL_EXPORTER_OTLP_ENDPOINT: collector.url, OTEL_BSP_SCHEDULE_DELAY: '10', ...env },
+  });
+  onTestFinished(async () => {
+    await daemon.stop();
+    await collector.close();
+  });
+  const metrics = async () => {
+    const answer = await daemon.fetch('/metrics', { headers: { authorization: `Bearer ${daemon.login}` } });
+    return (await answer.text()).match(/^gateway_spans_total.*$/gm) ?? [];
+  };
+  const log = () => readFileSync(join(daemon.home, 'gateway.log'), 'utf8');
+  await ask(daemon, { model: 'sim/echo', input: 'Hello.' });
+  return { metrics, log };
+}
+
+// Reports: langfuse/langfuse#7930, #8424, anthropics/claude-code#1712, open-telemetry/opentelemetry-go#3264, envoyproxy/envoy#47489.
+describe('a collector that does not take spans is seen', () => {
+  test.each([
+    ['a wrong key', { status: 401 }, /401|Unauthorized/],
+    ['a wrong path', { status: 404 }, /404|Not Found/],
+    ['a partial success', { refused: 2 }, /too old/],
+  ])('%s', async (_name, options, reason) => {
+    const { metrics, log } = await sentTo(await startSpanCollector(options));
+    await expect.poll(metrics).toContain('gateway_spans_total{outcome="lost"} 2');
+    expect(log()).toMatch(reason);
+    expect(log()).toContain('spans were not delivered');
+  });
+
+  test('a protocol that is not ours is named at the start', async () => {
+    const collector = await startSpanCollector();
+    const { log, metrics } = await sentTo(collector, { OTEL_EXPORTER_OTLP_PROTOCOL: 'grpc' });
+    expect(log()).toContain('OTEL_EXPORTER_OTLP_PROTOCOL must be http/json or http/protobuf');
+    expect(await metrics()).toEqual([]);
+    expect(collector.requests).toEqual([]);
+  });
+});
+
+// Reports: Arize-ai/phoenix#2067, vectordotdev/vector#26456, equinix-labs/otel-cli#142.
+test('spans are sent as protocol buffers to a collector that takes nothing else', async () => {
+  const collector = await startSpanCollector();
+  const { metrics } = await sentTo(collector, { OTEL_EXPORTER_OTLP_PROTOCOL: 'http/protobuf' });
+  await expect.poll(metrics).toContain('gateway_spans_total{outcome="delivered"} 2');
+  const [{ headers, text } = { headers: {}, text: '' }] = collector.requests;
+  expect(headers['content-type']).toBe('application/x-protobuf');
+  expect(text).toContain('POST /v1/responses');
 });

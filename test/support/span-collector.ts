@@ -43,8 +43,21 @@ export interface SpanCollector {
   close(): Promise<void>;
 }
 
-/** Takes spans on a free port of loopback; one that `hangs` takes connections and never answers. */
-export async function startSpanCollector({ hangs = false } = {}): Promise<SpanCollector> {
+interface CollectorOptions {
+  /** Takes connections and never answers. */
+  hangs?: boolean;
+  /** Of each answer; 200 by default. */
+  status?: number;
+  /** How many spans of a request it says that it refused. */
+  refused?: number;
+}
+
+/** Takes spans on a free port of loopback. */
+export async function startSpanCollector({
+  hangs = false,
+  status = 200,
+  refused = 0,
+}: CollectorOptions = {}): Promise<SpanCollector> {
   const spans: CollectedSpan[] = [];
   const requests: SpanCollector['requests'] = [];
   const server = createServer(async (request, response) => {
@@ -53,8 +66,10 @@ export async function startSpanCollector({ hangs = false } = {}): Promise<SpanCo
     const text = Buffer.concat(chunks).toString();
     requests.push({ path: request.url ?? '', headers: request.headers, text });
     if (hangs) return;
-    spans.push(...spansIn(text));
-    response.writeHead(200, { 'content-type': 'application/json' }).end('{}');
+    if (request.headers['content-type'] === 'application/json') spans.push(...spansIn(text));
+    const answer =
+      refused === 0 ? {} : { partialSuccess: { rejectedSpans: refused, errorMessage: 'too old' } };
+    response.writeHead(status, { 'content-type': 'application/json' }).end(JSON.stringify(answer));
   });
   server.listen(0, '127.0.0.1');
   await once(server, 'listening');

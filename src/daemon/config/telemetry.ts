@@ -9,11 +9,16 @@ export interface OtlpConfig {
   /** The full URL, path included. */
   url: string;
   headers: Record<string, string>;
+  /** How spans are encoded; as named, if it is none of ours. */
+  protocol: string;
   /** Resource attributes, including `service.name`. */
   resource: Record<string, string>;
   /** How long spans are batched. */
   delayMs: number;
 }
+
+/** Those that are supported, of OpenTelemetry's names. */
+export const otlpProtocols = ['http/json', 'http/protobuf'] as const;
 
 const tracesPath = '/v1/traces';
 const delayMsDefault = 2_000;
@@ -40,6 +45,10 @@ export function otlpOf(file: ConfigFile, env: Environment, faults: ConfigFault[]
       ...pairsOf(env.OTEL_EXPORTER_OTLP_HEADERS),
       ...pairsOf(env.OTEL_EXPORTER_OTLP_TRACES_HEADERS),
     },
+    protocol:
+      env.OTEL_EXPORTER_OTLP_TRACES_PROTOCOL?.trim() ||
+      env.OTEL_EXPORTER_OTLP_PROTOCOL?.trim() ||
+      otlpProtocols[0],
     delayMs: delayOf(env.OTEL_BSP_SCHEDULE_DELAY),
     resource: {
       ...attributes,

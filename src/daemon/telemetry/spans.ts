@@ -1,5 +1,6 @@
 import {
   type Context,
+  diag,
   ROOT_CONTEXT,
   type Span,
   SpanKind,
@@ -7,12 +8,12 @@ import {
   type Tracer,
   trace,
 } from '@opentelemetry/api';
-import { OTLPTraceExporter } from '@opentelemetry/exporter-trace-otlp-http';
 import { resourceFromAttributes } from '@opentelemetry/resources';
 import {
   AlwaysOnSampler,
   BatchSpanProcessor,
   ParentBasedSampler,
+  type SpanExporter,
   TracerProvider,
 } from '@opentelemetry/sdk-trace';
 import type { OtlpConfig } from '../config/telemetry.ts';
@@ -45,12 +46,41 @@ export interface Spans {
   close(): Promise<void>;
 }
 
+/** What became of spans. */
+export interface SpanOutcomes {
+  delivered(spans: number): void;
+  /** `reason`: why some were not delivered, in one line. */
+  lost(spans: number, reason: string): void;
+}
+
 /**
  * Reports finished calls as spans: a server span for the call and a client span per attempt. They are created
  * afterwards, in a later turn of the event loop, from the stored record, and sent in batches.
  */
-export function startSpans({ url, headers, resource, delayMs }: OtlpConfig, version: string): Spans {
-  const exporter = new OTLPTraceExporter({ url, headers, timeoutMillis: exportTimeoutMs });
+export async function startSpans(
+  { url, headers, protocol, resource, delayMs }: OtlpConfig,
+  version: string,
+  outcomes: SpanOutcomes,
+): Promise<Spans> {
+  const { OTLPTraceExporter } =
+    protocol === 'http/protobuf'
+      ? await import('@opentelemetry/exporter-trace-otlp-proto')
+      : await import('@opentelemetry/exporter-trace-otlp-http');
+  // The library says so of spans that a collector refused in part, and of those that its queue had no room for.
+  const warn = (...words: unknown[]): void => {
+    const message = words.join(' ');
+    const lost = lostIn(message);
+    if (lost > 0) outcomes.lost(lost, message);
+  };
+  const ignored = (): void => {};
+  diag.setLogger(
+    { error: ignored, warn, info: ignored, debug: ignored, verbose: ignored },
+    { suppressOverrideMessage: true },
+  );
+  const exporter = withOutcomes(
+    new OTLPTraceExporter({ url, headers, timeoutMillis: exportTimeoutMs }),
+    outcomes,
+  );
   const provider = new TracerProvider({
     resource: resourceFromAttributes({ 'service.version': version, ...resource }),
     sampler: new ParentBasedSampler({ root: new AlwaysOnSampler() }),
@@ -87,6 +117,29 @@ export function startSpans({ url, headers, resource, delayMs }: OtlpConfig, vers
       await provider.shutdown().catch(() => {});
     },
   };
+}
+
+function withOutcomes(exporter: SpanExporter, { delivered, lost }: SpanOutcomes): SpanExporter {
+  return {
+    export: (spans, done) =>
+      exporter.export(spans, (result) => {
+        if (result.error === undefined && result.code === 0) delivered(spans.length);
+        else lost(spans.length, reasonOf(result.error));
+        done(result);
+      }),
+    forceFlush: () => exporter.forceFlush?.() ?? Promise.resolve(),
+    shutdown: () => exporter.shutdown(),
+  };
+}
+
+/** How many spans a warning of the library is about: `Dropped 3 spans because…`, `…"rejectedSpans":3…`. */
+function lostIn(message: string): number {
+  return Number(/Dropped (\d+) spans|"rejectedSpans":"?(\d+)/.exec(message)?.slice(1).find(Boolean) ?? 0);
+}
+
+function reasonOf(error: (Error & { code?: number | string }) | undefined): string {
+  if (error === undefined) return 'the collector did not take them';
+  return error.code === undefined ? error.message : `${error.message} (${error.code})`;
 }
 
 function contextOf(parent: ParentSpan | undefined): Context {

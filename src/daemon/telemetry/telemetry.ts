@@ -1,10 +1,11 @@
 import { ApiError } from '../../shared/errors.ts';
-import type { OtlpConfig } from '../config/telemetry.ts';
+import type { Log } from '../base/log.ts';
+import { type OtlpConfig, otlpProtocols } from '../config/telemetry.ts';
 import type { CallObserver } from '../features/calls/index.ts';
 import { type AnsweredRequest, Counters } from '../features/metrics/index.ts';
 import { expositionWriter } from './exposition.ts';
 import { Parents } from './parent.ts';
-import type { Spans } from './spans.ts';
+import type { SpanOutcomes, Spans } from './spans.ts';
 
 /** Current figures of a server. */
 type ServerLoad = () => { requests: number; streams: number };
@@ -27,6 +28,7 @@ export interface Telemetry {
 }
 
 interface TelemetryOptions {
+  log: Pick<Log, 'warn'>;
   /** Undefined: spans are off. */
   otlp: OtlpConfig | undefined;
   version: string;
@@ -34,11 +36,31 @@ interface TelemetryOptions {
   now: () => number;
 }
 
-export async function createTelemetry({ otlp, version, now }: TelemetryOptions): Promise<Telemetry> {
+/** What is lost is said at most so often. */
+const warnEveryMs = 60_000;
+
+export async function createTelemetry({ otlp, version, now, log }: TelemetryOptions): Promise<Telemetry> {
   const counters = new Counters();
   const parents = new Parents();
+  let warnedAt = Number.NEGATIVE_INFINITY;
+  const outcomes: SpanOutcomes = {
+    delivered: (count) => counters.spans('delivered', count),
+    lost(count, reason) {
+      counters.spans('lost', count);
+      if (now() - warnedAt < warnEveryMs) return;
+      warnedAt = now();
+      const collector = otlp && new URL(otlp.url).origin;
+      log.warn({ collector, lost: counters.spanOutcomes.get('lost') }, `spans were not delivered: ${reason}`);
+    },
+  };
   let spans: Spans | undefined;
-  if (otlp) spans = (await import('./spans.ts')).startSpans(otlp, version);
+  if (otlp && isSupported(otlp.protocol))
+    spans = await (await import('./spans.ts')).startSpans(otlp, version, outcomes);
+  else if (otlp)
+    log.warn(
+      { protocol: otlp.protocol },
+      `no spans are sent: OTEL_EXPORTER_OTLP_PROTOCOL must be ${otlpProtocols.join(' or ')}`,
+    );
   let load: ServerLoad = () => ({ requests: 0, streams: 0 });
   return {
     counters,
@@ -60,6 +82,10 @@ export async function createTelemetry({ otlp, version, now }: TelemetryOptions):
     writeMetrics: expositionWriter(),
     close: async () => spans?.close(),
   };
+}
+
+function isSupported(protocol: string): boolean {
+  return otlpProtocols.some((one) => one === protocol);
 }
 
 /** Only our own errors have a known set of codes. */

@@ -69,6 +69,13 @@ export class Counters {
   /** Answers of peers that were compared with those of another source, by peer, then by outcome. */
   readonly agreements = new Map<string, Map<string, number>>();
 
+  /** Spans by what became of them: `delivered` or `lost`. */
+  readonly spanOutcomes = new Map<string, number>();
+
+  spans(outcome: 'delivered' | 'lost', count: number): void {
+    this.spanOutcomes.set(outcome, (this.spanOutcomes.get(outcome) ?? 0) + count);
+  }
+
   /** `settledMs`: from the request until its settlement was on disk. */
   settled(usage: UsageRecord, settledMs: number): void {
     const series = this.#seriesOf(usage);

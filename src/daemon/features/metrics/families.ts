@@ -84,7 +84,7 @@ function callFamilies(calls: CallSeries[]): Family[] {
 
 const labelsOf = ({ endpoint, model, provider }: CallSeries): Labels => ({ endpoint, model, provider });
 
-function otherCounts({ http, attempts, refusals, settling, agreements }: Counters): Family[] {
+function otherCounts({ http, attempts, refusals, settling, agreements, spanOutcomes }: Counters): Family[] {
   const duration = 'gateway_http_request_duration_seconds';
   const settled = 'gateway_settlement_duration_seconds';
   return [
@@ -105,6 +105,12 @@ function otherCounts({ http, attempts, refusals, settling, agreements }: Counter
       help: 'Model calls that were rejected before a provider was asked.',
       type: 'counter',
       values: nested(refusals, (endpoint, code) => ({ endpoint, code })),
+    },
+    {
+      name: 'gateway_spans_total',
+      help: 'Spans for the collector, by outcome; none without one.',
+      type: 'counter',
+      values: [...spanOutcomes].map(([outcome, value]) => ({ labels: { outcome }, value })),
     },
     {
       name: 'gateway_peer_answers_compared_total',
