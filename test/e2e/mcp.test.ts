@@ -388,7 +388,7 @@ describe('a key that is revoked', () => {
     await expect(client.listTools()).rejects.toThrow();
     await client.close();
     await eventually('nothing is held', () => chaotic.ledger().holds.length === 0);
-    expect(chaotic.ledger().usage.at(-1)).toMatchObject({ model: 'chat/slow', status: 'canceled' });
+    expect(chaotic.ledger().usage.at(-1)).toMatchObject({ model: 'chat/slow', status: 'failed' });
   });
 
   test('ends its subscriptions', async () => {

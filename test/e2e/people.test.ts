@@ -181,7 +181,7 @@ describe('a login', () => {
     expect(codeOf(await ask('GET', '/v1/sessions/current', { as: secret }))).toBe('401 unauthenticated');
   });
 
-  test('that signs out cancels its model calls, which pay for their text so far', async () => {
+  test('that signs out ends its model calls, which pay for their text so far', async () => {
     const { secret } = await loginOfAnn('desk');
     const answer = await daemon.fetch('/v1/responses', {
       json: { model: 'sim/slow', input: 'Write 2000 words.', stream: true },
@@ -193,7 +193,7 @@ describe('a login', () => {
     await ask('DELETE', '/v1/sessions/current', { as: secret });
     await endOf(reader);
     const usage = await ask('GET', `/v1/usage/${request}`, { as: ann.login });
-    expect(usage.body).toMatchObject({ request_id: request, status: 'canceled' });
+    expect(usage.body).toMatchObject({ request_id: request, status: 'failed' });
   });
 
   test('may revoke another login of the same user, and no one else’s', async () => {

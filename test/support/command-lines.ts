@@ -91,13 +91,15 @@ export const commandLines: Record<string, Sample> = {
   'config set': local(line('config', 'set', 'cache.default', 'off')),
   'config unset': local(line('config', 'unset', 'cache.default')),
   'upstreams add': local({
-    make: () => ({ args: ['upstreams', 'add', fresh('swept'), 'https://llm.swept.example/v1'] }),
+    make: () => ({
+      args: ['upstreams', 'add', fresh('swept'), 'https://llm.swept.example/v1', '--models', 'm'],
+    }),
   }),
   'upstreams list': local(line('upstreams', 'list')),
   'upstreams remove': local({
     async make(get) {
       const name = fresh('removed');
-      await get(['upstreams', 'add', name, 'https://llm.swept.example/v1'], '.file');
+      await get(['upstreams', 'add', name, 'https://llm.swept.example/v1', '--models', 'm'], '.file');
       return { args: ['upstreams', 'remove', name, '--yes'] };
     },
   }),

@@ -64,7 +64,7 @@ export const deleteProviderKeyCommand = (context: Context) =>
       const params = { workspace: await resolveWorkspace(context, workspace), provider };
       // The daemon deletes whatever is there; only a person who names the wrong provider wants to know that nothing was.
       const { data } = await client.call(listProviderKeys, { params });
-      const shown = name === undefined ? provider : `${provider} named ${name}`;
+      const shown = name === undefined ? `"${provider}"` : `"${provider}" named "${name}"`;
       // Older daemons have no names.
       if (!data.some((key) => key.provider === provider && (key.name ?? undefined) === name)) {
         throw new CliError(`There is no key for ${shown}.`, {

@@ -43,7 +43,6 @@ const withVerbs: Record<string, string[]> = {
   'gateway status': ['daemon status'],
   'gateway logs': ['daemon logs'],
   'gateway doctor': ['config check', 'config validate'],
-  'gateway keys issue, then gateway keys revoke': ['keys rotate'],
   'gateway tail': ['calls tail'],
   'gateway provider-keys set': ['providers add'],
   'gateway providers health': ['providers list', 'providers ls'],

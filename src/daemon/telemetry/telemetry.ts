@@ -1,4 +1,5 @@
 import { ApiError } from '../../shared/errors.ts';
+import { inWords } from '../../shared/text/in-words.ts';
 import type { Log } from '../base/log.ts';
 import { type OtlpConfig, otlpProtocols } from '../config/telemetry.ts';
 import type { CallObserver } from '../features/calls/index.ts';
@@ -59,7 +60,7 @@ export async function createTelemetry({ otlp, version, now, log }: TelemetryOpti
   else if (otlp)
     log.warn(
       { protocol: otlp.protocol },
-      `no spans are sent: OTEL_EXPORTER_OTLP_PROTOCOL must be ${otlpProtocols.join(' or ')}`,
+      `no spans are sent: OTEL_EXPORTER_OTLP_PROTOCOL must be ${inWords(otlpProtocols)}`,
     );
   let load: ServerLoad = () => ({ requests: 0, streams: 0 });
   return {

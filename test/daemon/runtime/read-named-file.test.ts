@@ -157,7 +157,7 @@ describe('YAML of thousands of entries', () => {
     const calls = globSync('src/daemon/**/*.ts').flatMap(
       (file) => readFileSync(file, 'utf8').match(/\bparseDocument\([^)]*\)/g) ?? [],
     );
-    expect(calls).toHaveLength(2);
+    expect(calls.length).toBeGreaterThanOrEqual(4);
     for (const call of calls) expect(call).toContain('uniqueKeys: false');
   });
 

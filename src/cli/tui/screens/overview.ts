@@ -287,7 +287,7 @@ function seriesLines({ buckets, costs, errors, firstToken }: Overview): string[]
   const lines = buckets.flatMap(({ start }, at) =>
     (costs[at] ?? 0) === 0 && (errors[at] ?? 0) === 0
       ? []
-      : [`${localLabel(start)}  cost ${usd(costs[at] ?? 0)}  errors ${errors[at] ?? 0}`],
+      : [`${localLabel(start)}  cost ${usd(costs[at] ?? 0)}  failed or rejected ${errors[at] ?? 0}`],
   );
   const latest = firstToken.p50.flatMap((p50, at) => {
     const p95 = firstToken.p95[at] ?? null;

@@ -13,7 +13,7 @@ const words = new RegExp(`(^|\\s)-?(${[...queryWords, 'since', 'until'].join('|'
 
 /** Whether a text asks for calls by what they are, such as `status:failed`, `>4s` or a text in quotation marks. */
 export function isCallQuery(text: string): boolean {
-  return words.test(text) || /(^|\s)(>[$\d]|")/.test(text);
+  return words.test(text.replaceAll(/\bhttps?:\/\//g, '')) || /(^|\s)(>[$\d]|")/.test(text);
 }
 
 /** The columns of which the daemon knows the largest values of all calls. */

@@ -1,6 +1,7 @@
 import { type Static, Type } from 'typebox';
 import { fallbackReasons } from '../../../shared/constants/fallback-reasons.ts';
 import { type KnownProvider, knownProviders, providerFacts } from '../../../shared/known-providers.ts';
+import { inWords } from '../../../shared/text/in-words.ts';
 import { trimEnd } from '../../../shared/text/trim-text.ts';
 import { type ConfiguredHeaders, headersOf, WrittenHeaders } from '../headers.ts';
 import { fileOf, type SecretFile } from '../secret-files.ts';
@@ -282,7 +283,7 @@ function sourceOf(variables: readonly string[], secretFiles: readonly SecretFile
   const names = variables.map((name) => fileOf(secretFiles, name)?.variable ?? name);
   const failed = files.find(({ problem }) => problem !== undefined);
   return {
-    variable: names.length === 0 ? undefined : names.join(' or '),
+    variable: names.length === 0 ? undefined : inWords(names),
     problem: failed && `${failed.path} ${failed.problem}`,
   };
 }

@@ -83,11 +83,11 @@ describe('the Overview', () => {
 
   test('shows figures next to those of the time before', async () => {
     const tui = open(daemonWith(busy));
-    await tui.shows(/^40 +10 % +\$3\.75 +9\.10 s +1\.30 s +4,800/m);
-    await tui.shows(/^\+100 % +was 5 % +\+88 % +\+100 % +±0 % +\+700 %/m);
-    await tui.shows(/model +openai\/gpt-5 +40 .*\$3\.75/);
-    await tui.shows(/key +key_1 +40/);
-    await tui.shows(/error +upstream_error +40/);
+    await tui.shows(/^60 +10 % +20 +\$3\.75 +9\.10 s +1\.30 s/m);
+    await tui.shows(/^\+200 % +was 5 % +was 0 % +\+88 % +\+100 % +±0 %/m);
+    await tui.shows(/model +openai\/gpt-5 +60 .*\$3\.75/);
+    await tui.shows(/key +key_1 +60/);
+    await tui.shows(/error +upstream_error +60/);
   });
 
   test('draws the cost of each hour and the time to the first token', async () => {
@@ -126,8 +126,8 @@ describe('the Overview', () => {
 
   test('is numbers for screen readers', async () => {
     const tui = open(daemonWith(busy), { isPlain: true, rows: 40 });
-    await tui.shows(/calls +40 +\+100 %/);
-    await tui.shows(/cost \$2\.00 {2}errors 1/);
+    await tui.shows(/calls +60 +\+200 %/);
+    await tui.shows(/cost \$2\.00 {2}failed or rejected 6/);
     await tui.shows(/first token p50 400 ms {2}p95 1\.30 s/);
     expect(tui.frame()).not.toMatch(/[\u2800-\u28ff█░]/);
   });
@@ -140,7 +140,7 @@ describe('the Overview', () => {
         throw new Error('out of scope');
       },
     });
-    await tui.shows(/^40 +10 % +\$3\.75 +– +–/m);
+    await tui.shows(/^60 +10 % +20 +\$3\.75 +– +–/m);
   });
 
   test.each([

@@ -44,7 +44,9 @@ describe('the Host header', () => {
   });
 
   test('may be any for the checks of an orchestrator, which asks by the address of a container', async () => {
-    const healthz = implement(anEndpoint({ method: 'GET', path: '/healthz' }), async () => ({ status: 'ok' }));
+    const healthz = implement(anEndpoint({ method: 'GET', path: '/healthz' }), async () => ({
+      status: 'ok',
+    }));
     const { port } = await aListeningServer([ping, healthz]);
     const status = async (path: string, method = 'GET') => {
       const wire = new Wire(port).send(
