@@ -3,6 +3,7 @@ import type { LimitsChange } from '../../../shared/contract/key-limits.ts';
 import { getModel, listTraces } from '../../../shared/endpoints.ts';
 import { exitCodes } from '../../../shared/errors.ts';
 import { ReceivedError } from '../../../shared/faults/received-error.ts';
+import { inWords } from '../../../shared/text/in-words.ts';
 import { trimEnd } from '../../../shared/text/trim-text.ts';
 import { dollars } from '../../../view/money.ts';
 import { count } from '../../../view/numbers.ts';
@@ -139,7 +140,10 @@ function noSubscription({ title }: Tool): CliError {
   const others = tools.filter(({ subscription }) => subscription !== undefined);
   return new CliError(`${title} has no login that can be passed on.`, {
     exit: exitCodes.usage,
-    next: `--subscription works with ${others.map(({ command }) => command).join(' and ')}`,
+    next: `--subscription works with ${inWords(
+      others.map(({ command }) => command),
+      'and',
+    )}`,
   });
 }
 
