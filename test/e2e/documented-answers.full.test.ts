@@ -71,7 +71,7 @@ const refused = new Set([
   ...['deleteProfile', 'revokeCurrentToken'],
   ...['fundWallet', 'resolvePayment', 'trustNode'],
   ...['addEngineModel', 'checkEngineModel', 'removeEngineModel', 'getAsset'],
-  'removeDaemon',
+  ...['changeConfiguration', 'removeDaemon'],
 ]);
 const isRefused = ({ id }: Endpoint) => refused.has(id);
 const isEndless = (endpoint: Endpoint) => endpoint.stream?.always === true;
@@ -88,6 +88,8 @@ describe.each(named(endpoints))('%s answers as described', (_id, endpoint) => {
     if (kind === 'anonymous') return access.anonymous;
     // Answers other callers that they are no agent.
     if (endpoint.id === 'getAgent') return false;
+    // A key may only rotate itself and those it issued.
+    if (endpoint.id === 'rotateKey') return kind === 'login';
     return kind === 'login' ? access.login : access.apiKey && !access.loginOnly;
   });
   test.each(endsTheDaemon(endpoint) || isEndless(endpoint) || isRefused(endpoint) ? [] : kinds)(
@@ -121,11 +123,13 @@ describe.each(named(endpoints))('%s answers as described', (_id, endpoint) => {
   test.each(membersOf(params))('an unknown %s', async (name) => {
     const example = exampleOf(endpoint, nothing);
     for (const value of ['nothing-at-all', '%00', '\ud83d\ude00']) {
-      // It would add a peer, budget or alert of this name.
+      // It would add a peer, budget, alert or key of this name, or delete none.
       const isOwnName =
         endpoint.id === 'putPeer'
           ? name === 'peer'
-          : ['putBudget', 'putAlert'].includes(endpoint.id) && name === 'id';
+          : /^(put|delete)NamedProviderKey$/.test(endpoint.id)
+            ? name === 'name'
+            : ['putBudget', 'putAlert'].includes(endpoint.id) && name === 'id';
       if (isOwnName && value === 'nothing-at-all') continue;
       const answer = await call(
         endpoint,

@@ -323,6 +323,7 @@ export const listContentPreviews = endpoint({
     requests: Type.String({
       minLength: 1,
       maxLength: previewsMax * 65,
+      pattern: '^[\\w,-]+$',
       description: `The ids of requests, separated by commas; at most ${previewsMax}.`,
     }),
   }),
