@@ -108,6 +108,7 @@ const richBodies: Record<string, readonly unknown[]> = {
   setKeyDefaults: [{ cache: 'read-only', store: false, events: false }, { cache: null }],
   grantCredit: [{ workspace: 'me', usd: '0.5', note: 'A present.', reference: null }],
   putProviderKey: [{ key: 'sk-example-0123456789abcdef' }],
+  putNamedProviderKey: [{ key: 'sk-example-0123456789abcdef' }],
   createBackup: [{ with_content: false }, {}],
   unlockVault: [{ passphrase: 'correct horse' }],
   rotateVault: [{ to: 'plain' }],
@@ -166,6 +167,7 @@ const isOnce = ({ id }: Endpoint) =>
     'resolvePayment',
     'trustNode',
     'buyCredit',
+    'changeConfiguration',
   ].includes(id);
 
 // Calls without a credential are rate-limited by address, and tested elsewhere.
