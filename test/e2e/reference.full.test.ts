@@ -215,7 +215,7 @@ test('the page holds few elements until a section is opened', () => {
     if (tag === 'template') depth += slash === '' ? 1 : -1;
     else if (slash === '' && depth === 0) elements += 1;
   }
-  expect(elements).toBeLessThan(3000);
+  expect(elements).toBeLessThan(3400);
 });
 
 test('`/` is a page that leads to it, for clients that are no browsers', async () => {
