@@ -39,6 +39,8 @@ const reasons: readonly RegExp[] = [
   /`schedule\.\w+` is missing/,
   // Texts with a checksum, and files.
   /is not a Lightning invoice|BIP 39|The phrase has|checksum|GGUF|`secret` must be|A key for \w+ (starts|has|is)/,
+  // The names of settings, and what each may be.
+  /is not a setting\.$|no provider or upstream/,
   // Cron expressions, and time zones that the host knows.
   /cron expression|IANA time zone|never comes/,
   // What the chosen model or provider supports.
