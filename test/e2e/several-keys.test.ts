@@ -246,7 +246,7 @@ describe('several keys of a workspace', () => {
     const cli = (...args: string[]) => runCli(['provider-keys', ...args], { env, stdin: own.second });
     expect((await cli('set', 'openai', '--name', 'second')).code).toBe(0);
     expect((await cli('list')).stdout).toMatch(/^openai\t.*\tsecond$/m);
-    expect((await cli('delete', 'openai', '--yes')).stderr).toContain('no key for openai');
+    expect((await cli('delete', 'openai', '--yes')).stderr).toContain('no key for "openai"');
     expect((await cli('check', 'openai', '--name', 'second')).code).toBe(0);
     expect((await cli('delete', 'openai', '--name', 'second', '--yes')).code).toBe(0);
   });
