@@ -67,27 +67,20 @@ export class Deliveries {
     const waitMs = retriesAfterMs[attempts];
     const nextAt = world.now() + (waitMs ?? lastAttemptMs);
     this.#isUnsure = true;
-    if (attempts >= attemptsMax) {
-      const failure = 'The daemon stopped during the last attempt.';
+    const givenUp =
+      attempts >= attemptsMax
+        ? 'The daemon stopped during the last attempt.'
+        : attempts > 0 && (await this.#isOutdated(delivery))
+          ? 'A newer message of the alert took its place.'
+          : undefined;
+    if (givenUp !== undefined) {
       await store.attempted({
         id,
         attempt: attempts,
         state: 'failed',
         nextAt: null,
         httpStatus: null,
-        failure,
-      });
-      return;
-    }
-    if (attempts > 0 && (await this.#isOutdated(delivery))) {
-      const failure = 'A newer message of the alert took its place.';
-      await store.attempted({
-        id,
-        attempt: attempts,
-        state: 'failed',
-        nextAt: null,
-        httpStatus: null,
-        failure,
+        failure: givenUp,
       });
       return;
     }
