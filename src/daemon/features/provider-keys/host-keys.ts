@@ -32,14 +32,11 @@ interface HostKeysDeps {
 export class HostKeys {
   readonly #deps: HostKeysDeps;
   readonly #opened: OpenedKeys;
-  /** Counts changes, so that a key that was read before one is not kept. */
-  #changes = 0;
 
   constructor(deps: HostKeysDeps) {
     this.#deps = deps;
     this.#opened = new OpenedKeys(() => deps.world.elapsed());
     deps.changes.subscribe('host_key', async () => {
-      this.#changes += 1;
       this.#opened.forgetAll();
       await this.load();
     });
@@ -56,16 +53,11 @@ export class HostKeys {
 
   /** Decrypts the key. Fails with `unavailable` and the remedy. */
   async keyOf(account: HostAccount): Promise<string> {
-    const name = hostKeyName(account);
-    const known = this.#opened.get(name);
-    if (known !== undefined) return known;
-    const changes = this.#changes;
-    const key = await this.#deps.vault.open(name);
-    const text = key.toString('utf8');
-    hostSecrets.addTelling(text);
-    if (changes === this.#changes) this.#opened.set(name, key);
-    else key.fill(0);
-    return text;
+    return await this.#opened.read(hostKeyName(account), async (name) => {
+      const key = await this.#deps.vault.open(name);
+      hostSecrets.addTelling(key.toString('utf8'));
+      return key;
+    });
   }
 
   /** Seals a key in place of an earlier one for the same address. Fails with `unavailable` and the remedy. */

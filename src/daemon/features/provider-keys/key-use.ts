@@ -80,15 +80,7 @@ export class KeyUse {
     // One that is gone since the call was planned has another one in its place.
     const names = known.names.get(provider) ?? [];
     const used = keyName !== undefined && names.includes(keyName) ? keyName : names[0];
-    const name = secretName(workspaceId, provider, used);
-    const cached = this.#opened.get(name);
-    if (cached !== undefined) return cached;
-    const changes = this.#changes;
-    const key = await this.#vault.open(name);
-    const text = key.toString('utf8');
-    if (changes === this.#changes) this.#opened.set(name, key);
-    else key.fill(0);
-    return text;
+    return await this.#opened.read(secretName(workspaceId, provider, used), (name) => this.#vault.open(name));
   }
 
   /** Overwrites decrypted keys when they expire, and those of the host, until aborted; then all. */
