@@ -137,7 +137,7 @@ export async function endBenches(
 /** The host's account at a provider; with several keys that of the first, with which models are listed. */
 function firstAccount({ providers }: Pick<Models, 'providers'>, provider: string): string {
   const [key] = providers.byName.get(provider)?.keys?.keys() ?? [];
-  return accountOf(provider, key === undefined ? {} : { key });
+  return accountOf(provider, { key });
 }
 
 /** Tells whether a caller can use a model. Those without a workspace of their own see what the host can call. */

@@ -41,7 +41,7 @@ export function createProviderFeature({ workers, world }: AppDeps, models: Model
           return [...(several ?? [[undefined, key] as const])].map(async ([keyName, value]) => {
             const asked = hasSealedKey ? await models.ownKeys.sealedKeyOf(provider) : value;
             const verdict = await (check as NonNullable<typeof check>)(asked);
-            const account = accountOf(name, keyName === undefined ? {} : { key: keyName });
+            const account = accountOf(name, { key: keyName });
             const ended =
               verdict.problem === null ? await endBenches({ models, workers }, name, account) : [];
             return { provider: name, key: keyName ?? null, ...verdict, ended };

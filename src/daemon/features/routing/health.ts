@@ -362,12 +362,20 @@ function covers({ providerModel }: Bench, model: string | undefined): boolean {
   return providerModel === undefined || providerModel === model;
 }
 
-/** An account by its provider, the workspace whose own key is used, and the name of the key if there are several. */
+/**
+ * An account by its provider, the workspace whose own key is used, and the name of the key if there are several, or what tells the
+ * client's own login apart.
+ */
 export function accountOf(
   provider: string,
-  { workspaceId, key }: { workspaceId?: string; key?: string },
+  {
+    workspaceId,
+    key,
+    login,
+  }: { workspaceId?: string | undefined; key?: string | undefined; login?: string | undefined },
 ): string {
   const owner = workspaceId === undefined ? provider : `${provider} of ${workspaceId}`;
+  if (login !== undefined) return `${owner} by ${login}`;
   return key === undefined ? owner : `${owner} key ${key}`;
 }
 

@@ -26,7 +26,7 @@ export interface PlanRequest {
   /** The only account that may serve the call, if the client came with it. */
   subscription?: Subscription | undefined;
   /** The names of the workspace's own keys for a provider, if there are several; empty for the one without. */
-  ownKeyNames?: (provider: string) => readonly string[] | undefined;
+  ownKeyNamesOf?: ((workspaceId: string, provider: string) => readonly string[] | undefined) | undefined;
   /** What tells the conversation of the call apart from others; asked for if a provider has several keys. */
   affinity?: () => string;
   workspaceId: string;
@@ -46,7 +46,9 @@ export interface RejectedOffer {
 /** The names of the keys with which an offer is to be tried, best first; undefined for a provider with one key or none. */
 export function keysFor(offer: Offer, request: PlanRequest): readonly string[] | undefined {
   const hosts = offer.keys;
-  const own = request.ownKeys?.has(offer.provider) ? request.ownKeyNames?.(offer.provider) : undefined;
+  const own = request.ownKeys?.has(offer.provider)
+    ? request.ownKeyNamesOf?.(request.workspaceId, offer.provider)
+    : undefined;
   if ((hosts === undefined && own === undefined) || request.subscription) return undefined;
   const payment = choosePayment(offer, request);
   if (typeof payment === 'string') return undefined;
@@ -108,13 +110,14 @@ function routeOf(
   const { provider, providerModel } = offer;
   // The one without a name keeps its bench when others are added.
   const key = keyName === '' ? undefined : keyName;
-  const isHosts = !ownKey && key === undefined;
-  const ofKey = isHosts
-    ? provider
-    : accountOf(provider, { ...(ownKey && { workspaceId }), ...(key !== undefined && { key }) });
-  const account = subscription
-    ? `${accountOf(provider, { workspaceId })} by ${subscription.fingerprint}`
-    : ofKey;
+  const account =
+    ownKey || key !== undefined
+      ? accountOf(provider, {
+          workspaceId: ownKey ? workspaceId : undefined,
+          key,
+          login: subscription?.fingerprint,
+        })
+      : provider;
   return {
     kind: 'provider',
     offer,

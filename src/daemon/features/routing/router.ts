@@ -45,8 +45,15 @@ export function createRouter(deps: RouterDeps): Router<ProviderRoute> {
     return same.length > 0 ? same : [first];
   };
   const plan = (request: RoutePlanRequest, candidates: readonly Resolution[], ownKeys: OwnKeys) => {
-    const { inference, inputTokensMax, options, workspaceId, caps = {}, isPrepaid = false } = request;
-    const { subscription } = request;
+    const {
+      inference,
+      inputTokensMax,
+      options,
+      workspaceId,
+      caps = {},
+      isPrepaid = false,
+      subscription,
+    } = request;
     const planRequest = {
       candidates,
       requirements: requirementsOf(inference, inputTokensMax),
@@ -55,7 +62,7 @@ export function createRouter(deps: RouterDeps): Router<ProviderRoute> {
       isPrepaid,
       ownKeys,
       subscription,
-      ownKeyNames: (provider: string) => deps.ownKeyNamesOf?.(workspaceId, provider),
+      ownKeyNamesOf: deps.ownKeyNamesOf,
       affinity: () => affinityOf(inference),
       workspaceId,
       marginPpm: deps.settings.marginPpm,
