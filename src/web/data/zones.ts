@@ -1,3 +1,5 @@
+import { isTimeZone } from '../../shared/time/time-zones.ts';
+
 /** Zones whose names in the IANA database are newer than those that browsers list. */
 const renamed = [
   'Africa/Asmara',
@@ -24,15 +26,7 @@ const renamed = [
 
 /** All time zones but UTC, by their names. */
 export function zoneNames(): string[] {
-  const names = new Set([...Intl.supportedValuesOf('timeZone'), ...renamed.filter(isKnown)]);
+  const names = new Set([...Intl.supportedValuesOf('timeZone'), ...renamed.filter(isTimeZone)]);
   names.delete('UTC');
   return [...names].sort();
-}
-
-function isKnown(timeZone: string): boolean {
-  try {
-    return new Intl.DateTimeFormat('en-GB', { timeZone }) !== undefined;
-  } catch {
-    return false;
-  }
 }

@@ -1,6 +1,7 @@
 import { Cron } from 'croner';
 import { inputFault } from '../../../shared/faults/input-faults.ts';
 import { isoTime } from '../../../shared/time/time.ts';
+import { isTimeZone } from '../../../shared/time/time-zones.ts';
 
 /** When a schedule runs: a cron expression in a time zone. */
 export interface CronTimes {
@@ -50,13 +51,4 @@ function timesOf(cron: string, timeZone: string): Cron {
   // Cron also reads a date, which is no schedule.
   if (/^\d{4}-/.test(cron)) throw new TypeError('a date is not a cron expression');
   return new Cron(cron, { timezone: timeZone, mode: '5-part' });
-}
-
-function isTimeZone(name: string): boolean {
-  try {
-    new Intl.DateTimeFormat('en', { timeZone: name });
-    return true;
-  } catch {
-    return false;
-  }
 }
