@@ -8,7 +8,7 @@ import { trimEnd } from '../../shared/text/trim-text.ts';
 import { type Config, ConfigInvalid, loadConfig } from '../config/config.ts';
 import type { HostKeys } from '../config/settings/calls.ts';
 import type { ConfigFlags } from '../config/settings/setting.ts';
-import type { HostEntry, PlannedChange } from '../features/configuration/index.ts';
+import { changedSincePreview, type HostEntry, type PlannedChange } from '../features/configuration/index.ts';
 import { providerApis } from '../upstream/providers/registry.ts';
 
 interface ConfigFileDeps {
@@ -75,7 +75,7 @@ export function createConfigFile({ config: { configFile: path }, flags, env }: C
     /** Replaces the file at once. Fails with `conflict` and changes nothing if it is another one than was planned. */
     async write({ before, after }: PlannedChange): Promise<void> {
       const { writeWhole } = await import('../config/set-value.ts');
-      if ((await currentText(path)) !== before) throw changedMeanwhile();
+      if ((await currentText(path)) !== before) throw changedSincePreview();
       try {
         await writeWhole(await realpath(path).catch(() => path), after);
       } catch (error) {
@@ -90,13 +90,6 @@ export function createConfigFile({ config: { configFile: path }, flags, env }: C
 }
 
 export type ConfigFilePort = ReturnType<typeof createConfigFile>;
-
-function changedMeanwhile(): ApiError {
-  return new ApiError('conflict', {
-    message:
-      'The configuration file has changed since the preview. Nothing was written: look at the change again.',
-  });
-}
 
 async function currentText(path: string): Promise<string> {
   const { textOf } = await import('../config/tools.ts');

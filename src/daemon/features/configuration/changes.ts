@@ -118,11 +118,7 @@ export function createConfigurationChanges(deps: ConfigurationChangesDeps) {
     change: (request: RequestedChange & { version: string }): Promise<ReloadReport> =>
       oneByOne.run(async () => {
         const planned = await plan(request);
-        if (planned.version !== request.version)
-          throw new ApiError('conflict', {
-            message:
-              'The configuration file has changed since the preview. Nothing was written: look at the change again.',
-          });
+        if (planned.version !== request.version) throw changedSincePreview();
         const isEdit = planned.after !== planned.before;
         if (isEdit && planned.refusal !== null) throw new ApiError('conflict', { message: planned.refusal });
         const added: HostAccount[] = [];
@@ -140,6 +136,14 @@ export function createConfigurationChanges(deps: ConfigurationChangesDeps) {
         return await deps.reload();
       }),
   };
+}
+
+/** The file is no longer the one that was looked at. */
+export function changedSincePreview(): ApiError {
+  return new ApiError('conflict', {
+    message:
+      'The configuration file has changed since the preview. Nothing was written: look at the change again.',
+  });
 }
 
 /**

@@ -1,4 +1,5 @@
 export {
+  changedSincePreview,
   createConfigurationChanges,
   type HostEntry,
   type PlannedChange,
