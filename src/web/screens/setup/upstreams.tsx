@@ -2,7 +2,7 @@ import type { ConfigurationView } from '../../../shared/contract/configuration.t
 import { isObject } from '../../../shared/json/json-object.ts';
 import type { Query } from '../../data/query.ts';
 import { DialogButton } from '../../parts/dialog-button.tsx';
-import type { Field } from '../../parts/field-types.ts';
+import { type Field, linesOf } from '../../parts/field-types.ts';
 import type { FormValues } from '../../parts/form.tsx';
 import { Panel } from '../../parts/panel.tsx';
 import { actions, TableHead } from '../../parts/table-head.tsx';
@@ -167,10 +167,7 @@ function changesTo(upstream: Upstream, values: FormValues<UpstreamField>): Reque
 }
 
 function entryIn({ name, base_url: url, wire, models }: FormValues<UpstreamField>) {
-  const names = models
-    .split('\n')
-    .map((line) => line.trim())
-    .filter((line) => line !== '');
+  const names = linesOf(models);
   return { name: name.trim(), base_url: url.trim(), wire, models: names.length > 0 ? names : ['*'] };
 }
 
