@@ -39,11 +39,18 @@ interface AgePlan {
   processes: number;
   /** The last age that is measured. */
   until: AgeId;
+  /**
+   * How many calls stand for the next second: beside other work, a program answers fewer of them in one, which are colder and cost more
+   * each. The second itself if it is left out.
+   */
+  secondCalls?: number;
 }
 
 const atRest = { afterStartMs: 2_000, rested: 3_000, longRested: 60_000 };
 const firstMs = 2_000;
 const windowMs = 1_000;
+/** So many calls are answered long before. */
+const callsMsMax = 60_000;
 const windowsMax = 60;
 /** Fewer calls say nothing: V8 compiles hot code after some thousand. */
 const steadyCallsMin = 5_000;
@@ -55,7 +62,7 @@ const steadyWindows = 3;
 /** Measures some processes of each program, one after another and the programs in turns. */
 export async function measureAges(
   programs: readonly Program[],
-  { processes, until, load, tell }: AgePlan & { load: Load; tell: (line: string) => void },
+  { processes, load, tell, ...plan }: AgePlan & { load: Load; tell: (line: string) => void },
 ): Promise<AgedProcess[]> {
   const measured: AgedProcess[] = [];
   for (let round = 0; round < processes; round += 1) {
@@ -63,7 +70,7 @@ export async function measureAges(
       tell(`ages of ${program.name}, process ${round + 1} of ${processes}`);
       const running = await program.start();
       try {
-        measured.push(await ageOf(program, running, until, load));
+        measured.push(await ageOf(program, running, plan, load));
       } finally {
         await running.stop();
       }
@@ -75,16 +82,17 @@ export async function measureAges(
 async function ageOf(
   { name, isGateway }: Program,
   { process: { pid }, port, headers }: Running,
-  until: AgeId,
+  { until, secondCalls }: Pick<AgePlan, 'until' | 'secondCalls'>,
   load: Load,
 ): Promise<AgedProcess> {
   const costs: AgedProcess['costs'] = {};
   const paced = cases.find(({ id }) => id === 'rate-100');
   const closed = cases.find(({ id }) => id === 'most-chat');
   if (paced === undefined || closed === undefined) throw new TypeError('a case of the ages is missing');
-  const measure = async (kind: typeof paced, measuredMs: number): Promise<AgeCost> => {
+  const measure = async (kind: typeof paced, measuredMs: number, answersMax?: number): Promise<AgeCost> => {
     const before = cpuSecondsByThread(pid);
-    const result = await load.run(taskOf(kind, { port, headers, isGateway }, { warmupMs: 0, measuredMs }));
+    const time = { warmupMs: 0, measuredMs, ...(answersMax !== undefined && { answersMax }) };
+    const result = await load.run(taskOf(kind, { port, headers, isGateway }, time));
     const after = Object.entries(cpuSecondsByThread(pid)) as Array<[ThreadKind, number]>;
     const threads = Object.fromEntries(
       after.map(([thread, seconds]) => [thread, ((seconds - (before[thread] ?? 0)) / result.served) * 1000]),
@@ -97,7 +105,7 @@ async function ageOf(
   const aged = { system: name, costs, steadyAfter: undefined };
   await sleep(atRest.afterStartMs);
   costs.first = await measure(paced, firstMs);
-  costs.second = await measure(closed, windowMs);
+  costs.second = await measure(closed, secondCalls === undefined ? windowMs : callsMsMax, secondCalls);
   if (!isWanted('steady')) return aged;
   let answered = costs.first.calls + costs.second.calls;
   let cheapest = Number.POSITIVE_INFINITY;

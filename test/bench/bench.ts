@@ -152,7 +152,7 @@ async function bench(options: Options): Promise<Report> {
     const isWanted = options.only?.includes('ages') ?? true;
     // The other floor waits for nothing, and says nothing about how soon a process is warm.
     const aging = isWanted ? programs.filter(({ name }) => name !== 'floor') : [];
-    const aged = await measureAges(aging, { ...options, load, tell });
+    const aged = await measureAges(aging, { processes: options.processes, until: options.until, load, tell });
     const measured = await measure(options, programs, { provider, load });
     const taken = measured.segments.flatMap(({ systems }) =>
       Object.values(systems).map(({ othersCores }) => othersCores),

@@ -23,7 +23,8 @@ test('the first calls of a process cost at most a few times of what the least ga
     { folder, providerPort: provider.port, core: undefined },
     { postgres: undefined, against: undefined },
   ).filter(({ name }) => name === 'floor-waits' || name === 'gateway');
-  const aged = await measureAges(programs, { processes: 2, until: 'second', load, tell: () => {} });
+  const plan = { processes: 2, until: 'second', secondCalls: 1_500 } as const;
+  const aged = await measureAges(programs, { ...plan, load, tell: () => {} });
   const cheapest = (name: string, age: AgeId) =>
     Math.min(
       ...aged.flatMap(({ system, costs }) => (system === name ? [costs[age]?.all ?? Number.NaN] : [])),
