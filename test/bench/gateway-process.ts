@@ -68,7 +68,11 @@ async function written(folder: string, child: ChildProcess): Promise<DaemonFile>
   const giveUpAt = performance.now() + giveUpAfterMs;
   while (performance.now() < giveUpAt && !isGone(child)) {
     try {
-      if (existsSync(file)) return JSON.parse(readFileSync(file, 'utf8'));
+      const found: DaemonFile | undefined = existsSync(file)
+        ? JSON.parse(readFileSync(file, 'utf8'))
+        : undefined;
+      // The file of one that was killed is still there.
+      if (found !== undefined && found.pid === child.pid) return found;
     } catch {
       // Half written: read it again.
     }

@@ -71,7 +71,7 @@ interface Thread {
 }
 
 /**
- * Main-thread side of the content of calls: a thread with the lowest priority keeps it. As it takes 12 MB, it starts some
+ * Main-thread side of the content of calls: a thread with low priority keeps it. As it takes 12 MB, it starts some
  * time after a first batch is full, or when content is for the disk or asked for, and ends when it has been idle and keeps nothing. What
  * comes faster than it can be stored is dropped and counted, as no call waits.
  */

@@ -47,8 +47,9 @@ interface Batch {
 if (parentPort) {
   const port = parentPort;
   const { digestKey, disk: file } = workerData as ContentWorkerData;
-  // Linux applies this to the calling thread, other systems to the whole process. Calls come first.
-  if (process.platform === 'linux') setPriority(0, constants.priority.PRIORITY_LOW);
+  // Linux applies this to the calling thread, other systems to the whole process. Calls come first; with the lowest priority, a
+  // machine with other work to do would keep those waiting who ask for content, and the end of the daemon.
+  if (process.platform === 'linux') setPriority(0, constants.priority.PRIORITY_BELOW_NORMAL);
   const numbers = new ContentNumbers();
   const memory = new MemoryShelf();
   // Without a file, SQLite is not loaded.
@@ -224,8 +225,8 @@ if (parentPort) {
       else prune();
     }),
     close() {
-      // What is kept on disk outlives the daemon.
-      if (disk !== undefined) storeAll();
+      // What is kept on disk outlives the daemon; what would be in memory is not stored any more.
+      for (const { captured } of waiting) storeOnDisk(captured.filter(isForDisk));
       disk?.close();
       // Ends only this thread, even while it rests.
       process.exit();
