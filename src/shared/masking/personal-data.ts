@@ -10,18 +10,17 @@ const forms: Readonly<Record<RedactionKind, RegExp>> = {
   phone: /(?<![\w.])(?:\+\d(?:[ ./()-]{0,2}\d){7,14}|\(?\d{3}\)?[ .-]\d{3}[ .-]\d{4})(?!\w)/g,
 };
 
-/** A text in which data of these kinds is replaced; `onFound` is called for each. */
+/** A text in which data of these kinds is replaced by what `replace` returns for each. */
 export function withoutPersonalData(
   text: string,
   kinds: readonly RedactionKind[],
-  onFound: (kind: RedactionKind) => void,
+  replace: (kind: RedactionKind, found: string) => string,
 ): string {
   let clean = text;
   for (const kind of kinds) {
     clean = clean.replace(forms[kind], (match) => {
       if (kind === 'card' && !isCardNumber(match)) return match;
-      onFound(kind);
-      return `[${kind} removed]`;
+      return replace(kind, match);
     });
   }
   return clean;

@@ -1,9 +1,12 @@
-import { type Context, createContext, Script } from 'node:vm';
 import type { KnownSecrets } from '../../../shared/masking/known-secrets.ts';
 import { maskJsonText } from '../../../shared/masking/mask-json.ts';
 import { withoutPersonalData } from '../../../shared/masking/personal-data.ts';
-import type { RedactionKind, RemovedKind } from '../../../shared/masking/redaction-kinds.ts';
-import { runWithin } from '../../runtime/run-within.ts';
+import {
+  type RedactionKind,
+  type RemovedKind,
+  removedMark,
+} from '../../../shared/masking/redaction-kinds.ts';
+import { BoundedPatterns } from '../../runtime/bounded-patterns.ts';
 
 /** What is removed, besides credentials. */
 export interface RedactionRules {
@@ -12,22 +15,16 @@ export interface RedactionRules {
   patterns: readonly string[];
 }
 
-/** The processor time of all patterns on one text, of which each may take exponential time. */
-const patternsMs = 200;
-const removed = (kind: RemovedKind) => `[${kind} removed]`;
-const script = new Script('patterns.reduce((text, pattern) => text.replace(pattern, mark), text)');
-
 /** Removes what must not be kept from a text, and notes what it was. */
 export class Redactor {
   readonly #rules: RedactionRules;
-  readonly #patterns: RegExp[];
-  #context: Context | undefined;
+  readonly #patterns: BoundedPatterns;
   readonly #onTooSlow: () => void;
 
   /** `onTooSlow` is called when the patterns take too long for a text, which is then not kept. */
   constructor(rules: RedactionRules, onTooSlow: () => void) {
     this.#rules = rules;
-    this.#patterns = rules.patterns.map((pattern) => new RegExp(pattern, 'gu'));
+    this.#patterns = new BoundedPatterns(rules.patterns);
     this.#onTooSlow = onTooSlow;
   }
 
@@ -55,33 +52,16 @@ export class Redactor {
   }
 
   #personal(text: string, found: Set<RemovedKind>): string {
-    const clean = withoutPersonalData(text, this.#rules.kinds, (kind) => found.add(kind));
-    return this.#withoutPatterns(clean, found);
-  }
-
-  #withoutPatterns(text: string, found: Set<RemovedKind>): string {
-    if (this.#patterns.length === 0) return text;
-    const clean = this.#replaced(text);
-    if (clean === undefined) {
-      this.#onTooSlow();
-      found.add('unchecked');
-      return removed('unchecked');
-    }
-    if (clean !== text) found.add('pattern');
-    return clean;
-  }
-
-  #replaced(text: string): string | undefined {
-    this.#context ??= createContext({});
-    const context = this.#context;
-    Object.assign(context, { patterns: this.#patterns, text, mark: removed('pattern') });
-    try {
-      return runWithin<string>(script, context, patternsMs);
-    } catch {
-      return undefined;
-    } finally {
-      Object.assign(context, { text: undefined });
-    }
+    const mark = (kind: RemovedKind): string => {
+      found.add(kind);
+      return removedMark(kind);
+    };
+    const clean = this.#patterns.replace(withoutPersonalData(text, this.#rules.kinds, mark), () =>
+      mark('pattern'),
+    );
+    if (clean !== undefined) return clean;
+    this.#onTooSlow();
+    return mark('unchecked');
   }
 }
 

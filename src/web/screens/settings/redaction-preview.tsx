@@ -2,7 +2,7 @@ import { useSignal } from '@preact/signals';
 import { getConfiguration } from '../../../shared/endpoints.ts';
 import { maskText } from '../../../shared/masking/mask-text.ts';
 import { withoutPersonalData } from '../../../shared/masking/personal-data.ts';
-import { type RedactionKind, redactionKinds } from '../../../shared/masking/redaction-kinds.ts';
+import { type RedactionKind, redactionKinds, removedMark } from '../../../shared/masking/redaction-kinds.ts';
 import { useQuery } from '../../data/query.ts';
 import { LongText } from '../../parts/long-text.tsx';
 import { Panel } from '../../parts/panel.tsx';
@@ -80,7 +80,10 @@ function redacted(text: string, kinds: readonly RedactionKind[]): { clean: strin
   const add = (kind: string) => found.set(kind, (found.get(kind) ?? 0) + 1);
   const safe = maskText(text);
   if (safe !== text) add('credential');
-  const clean = withoutPersonalData(safe, kinds, add);
+  const clean = withoutPersonalData(safe, kinds, (kind) => {
+    add(kind);
+    return removedMark(kind);
+  });
   return { clean, found: [...found].map(([kind, times]) => (times > 1 ? `${times} × ${kind}` : kind)) };
 }
 
