@@ -17,6 +17,7 @@ interface Walked {
   anyOf?: Walked[];
   type?: string;
   const?: unknown;
+  enum?: unknown[];
   properties?: Record<string, Walked>;
   required?: string[];
   minProperties?: number;
@@ -104,8 +105,9 @@ function below(position: Position, part: string | number): Position {
   return { ...position, path: [...position.path, part] };
 }
 
-function isKindOf({ type, const: constant }: Walked, value: unknown): boolean {
+function isKindOf({ type, const: constant, enum: names }: Walked, value: unknown): boolean {
   if (constant !== undefined) return value === constant;
+  if (names !== undefined) return names.some((name) => typeof name === typeof value);
   if (type === 'array') return Array.isArray(value);
   if (type !== 'object') return typeof value === type;
   return typeof value === 'object' && value !== null && !Array.isArray(value);
