@@ -56,6 +56,12 @@ export const failures = {
     message: 'The chosen model does not support this value.',
     ...fix,
   },
+  guardrail_refused: {
+    status: 400,
+    type: 'invalid_request',
+    message: 'A guardrail of this gateway refused the request.',
+    ...refused,
+  },
   too_many_questions: {
     status: 400,
     type: 'invalid_request',

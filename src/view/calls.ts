@@ -120,6 +120,11 @@ export const callFields: readonly CallField[] = [
   },
   { name: 'endpoint', lists: 'ended', value: ({ endpoint }) => endpoint },
   { name: 'address', lists: 'ended', value: ({ address }) => address },
+  {
+    name: 'hooks',
+    // Calls that had to pass none lack them.
+    value: ({ trace }) => trace?.hooks?.map(({ name, result }) => `${name} ${result}`).join(', ') || null,
+  },
   { name: 'attempts', lists: 'ended', unit: 'count', value: ({ trace }) => trace?.attempts.length },
   {
     name: 'tokens',

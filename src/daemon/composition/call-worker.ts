@@ -66,7 +66,10 @@ export function createCallWorker(deps: CallWorkerDeps) {
     accounts,
     captures: content.capture,
     idempotency: createIdempotencyFeature(deps).idempotency,
-    models: { router: hereOnly(models.router, { providers, vault: ownKeys.vault }) },
+    models: {
+      guardrails: models.guardrails,
+      router: hereOnly(models.router, { providers, vault: ownKeys.vault }),
+    },
     observers: [counting, observedCalls(observe)],
     paidCalls: undefined,
     running,
@@ -74,7 +77,7 @@ export function createCallWorker(deps: CallWorkerDeps) {
   });
   const handlers = (calls.handlers ?? [])
     .filter(({ endpoint }) => servedIds.has(endpoint.id))
-    .map(servedAlone);
+    .map((handler) => servedAlone(handler, deps.settings));
   const parts = joinFeatures([
     accounts,
     createBudgetFeature(deps, { accounts, events, workspaces }),
@@ -150,7 +153,10 @@ function hereOnly(
 }
 
 /** A handler that leaves to the main thread what outlives its request or joins others: background responses and threads. */
-function servedAlone(handler: Handler): Handler {
+function servedAlone(
+  handler: Handler,
+  { guardrails }: Pick<CallWorkerDeps['settings'], 'guardrails'>,
+): Handler {
   return {
     ...handler,
     handle: (call) => {
@@ -160,7 +166,9 @@ function servedAlone(handler: Handler): Handler {
         service?: { thread?: unknown } | null;
       };
       const isAlone = !background && (conversation ?? service?.thread ?? null) === null;
-      return isAlone ? handler.handle(call) : Promise.reject(new NotHere());
+      // A request that is refused would be asked about again.
+      const isChecked = guardrails.hooks.some(({ on }) => on.includes('request'));
+      return isAlone && !isChecked ? handler.handle(call) : Promise.reject(new NotHere());
     },
   };
 }

@@ -36,7 +36,7 @@ interface DecisionsFeatures {
   engine: Pick<EngineFeature, 'engineFor' | 'modelOf'>;
   events: Pick<EventFeed, 'record'>;
   idempotency: Pick<Idempotency, 'once'>;
-  models: Pick<Models, 'ownKeys' | 'providers' | 'router'>;
+  models: Pick<Models, 'guardrails' | 'ownKeys' | 'providers' | 'router'>;
   observers: readonly CallObserver[];
   workspaces: Pick<Workspaces, 'membership' | 'isDaemonOwner'>;
 }
@@ -113,6 +113,7 @@ export function createDecisionFeature(deps: AppDeps, features: DecisionsFeatures
     debiaser,
     slots,
     memory: new ModelMemory(world),
+    redacted: (text, route) => models.guardrails.redacted(text, route),
   });
   return {
     handlers: [

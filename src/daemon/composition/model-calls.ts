@@ -63,7 +63,7 @@ interface ModelCallFeatures {
   accounts: Pick<Accounts, 'admission' | 'budgets' | 'isPrepaid'>;
   captures: Captures;
   idempotency: Pick<Idempotency, 'once'>;
-  models: Pick<Models, 'router'>;
+  models: Pick<Models, 'guardrails' | 'router'>;
   observers: readonly CallObserver[];
   /** Undefined where calls cannot be paid. */
   paidCalls: PaidCalls | undefined;
@@ -92,6 +92,7 @@ export function createModelCalls(deps: CallAppDeps, features: ModelCallFeatures)
     threads,
     sealer: createSealer(deps.dataKey, (count) => world.randomBytes(count)),
     settings,
+    guardrails: models.guardrails,
     silentStarts: new SilentStarts(world),
     running,
     captures,

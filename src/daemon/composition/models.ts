@@ -26,6 +26,7 @@ import type { Workspaces } from '../features/workspaces/index.ts';
 import type { Accounts } from './accounts.ts';
 import type { AppDeps, CallAppDeps } from './app-deps.ts';
 import type { Feature } from './feature.ts';
+import { createGuardrails } from './guardrails.ts';
 import { createLocalServers } from './local-servers.ts';
 import { createOwnKeys } from './own-keys.ts';
 import { createProviderSet } from './provider-set.ts';
@@ -82,7 +83,19 @@ export function createModels(deps: CallAppDeps, features: ModelsFeatures) {
     ...settings.removedSettings,
     ...(await unknownModels(catalog, settings)),
   ];
-  return { catalog, configWarnings, health, localServers, ownKeys, providers, refusalsOf, router, speed };
+  const guardrails = createGuardrails(deps);
+  return {
+    catalog,
+    configWarnings,
+    guardrails,
+    health,
+    localServers,
+    ownKeys,
+    providers,
+    refusalsOf,
+    router,
+    speed,
+  };
 }
 
 interface CatalogFeatures {

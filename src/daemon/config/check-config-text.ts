@@ -40,28 +40,47 @@ function takeRemoved(value: unknown): ConfigWarning[] {
   return [{ setting: 'log.bodies', message }];
 }
 
-function patternFaults({ capture }: ConfigFile): SchemaFault[] {
-  return (capture?.redact_patterns ?? []).flatMap((pattern, at) => {
-    try {
-      new RegExp(pattern, 'gu');
-      return [];
-    } catch {
-      return [
-        { path: ['capture', 'redact_patterns', at], isKey: false, message: 'must be a regular expression' },
-      ];
-    }
+function patternFaults({ capture, redaction }: ConfigFile): SchemaFault[] {
+  const faultsIn = (path: string[], patterns: readonly string[] = []) =>
+    patterns.flatMap((pattern, at) => {
+      try {
+        new RegExp(pattern, 'gu');
+        return [];
+      } catch {
+        return [{ path: [...path, at], isKey: false, message: 'must be a regular expression' }];
+      }
+    });
+  return [
+    ...faultsIn(['capture', 'redact_patterns'], capture?.redact_patterns),
+    ...faultsIn(['redaction', 'patterns'], redaction?.patterns),
+  ];
+}
+
+/** A hook is either a program or an address. */
+function hookFaults({ hooks = [] }: ConfigFile): SchemaFault[] {
+  const names = new Set<string>();
+  return hooks.flatMap(({ name, command, url, headers }, at) => {
+    const faults: SchemaFault[] = [];
+    const fault = (path: string[], message: string) =>
+      faults.push({ path: ['hooks', at, ...path], isKey: false, message });
+    if ((command === undefined) === (url === undefined)) fault([], 'needs a command or a url, and not both');
+    if (headers !== undefined && url === undefined) fault(['headers'], 'are for hooks with a url');
+    if (name !== undefined && names.has(name)) fault(['name'], `${name} is the name of another hook`);
+    if (name !== undefined) names.add(name);
+    return faults;
   });
 }
 
 /** Checks that a schema cannot express. */
 function faultsOfMeaning(file: ConfigFile): SchemaFault[] {
-  const { providers = {}, upstreams = [] } = file;
+  const { providers = {}, upstreams = [], hooks = [] } = file;
   const written = [
     ...Object.entries(providers).map(([name, provider]) => ({
       path: ['providers', name],
       headers: provider.headers,
     })),
     ...upstreams.map(({ headers }, at) => ({ path: ['upstreams', at], headers })),
+    ...hooks.map(({ headers }, at) => ({ path: ['hooks', at], headers })),
   ];
   const inHeaders = written.flatMap(({ path, headers = {} }) =>
     headerFaults(headers).map(({ name, message }) => ({
@@ -76,6 +95,7 @@ function faultsOfMeaning(file: ConfigFile): SchemaFault[] {
     ...inHeaders,
     ...networkFaults(file),
     ...patternFaults(file),
+    ...hookFaults(file),
     ...databaseFaults(file),
   ];
 }

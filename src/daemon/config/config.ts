@@ -9,6 +9,7 @@ import { agentConfig } from './settings/agents.ts';
 import { billingConfig } from './settings/billing.ts';
 import { cacheConfig } from './settings/cache.ts';
 import { callConfig, routeConfig } from './settings/calls.ts';
+import { guardrailConfig } from './settings/guardrails.ts';
 import { listenConfig } from './settings/listen.ts';
 import { captureConfig } from './settings/observation.ts';
 import { paymentConfig, paywallConfig } from './settings/payments.ts';
@@ -105,6 +106,7 @@ export async function loadConfig({
     live: {
       ...billingConfig(values),
       ...routeConfig(values),
+      ...guardrailConfig(values, { env }),
       ...storageConfig(values),
       ...agentConfig(values, { env }),
       ...cacheConfig(values),

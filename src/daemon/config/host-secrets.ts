@@ -9,7 +9,8 @@ export function noteHostSecrets({
   providers,
   upstreams,
   otlp,
-}: Pick<Config, 'providers' | 'upstreams' | 'otlp'>): void {
+  live,
+}: Pick<Config, 'providers' | 'upstreams' | 'otlp'> & { live: Pick<Config['live'], 'guardrails'> }): void {
   const addUrl = (url: string | undefined) => url && maskUrl(url, (secret) => hostSecrets.addTelling(secret));
   const addHeaders = (headers: Readonly<Record<string, string>>) => {
     for (const [name, value] of Object.entries(headers)) addConfiguredHeader(name, value);
@@ -26,6 +27,10 @@ export function noteHostSecrets({
   for (const { headers, base_url: url, ...keys } of upstreams) {
     addKeys(keys);
     addHeaders(headers.values);
+    addUrl(url);
+  }
+  for (const { headers, url } of live.guardrails.hooks) {
+    addHeaders(headers);
     addUrl(url);
   }
   if (otlp) addHeaders(otlp.headers);

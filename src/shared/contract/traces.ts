@@ -78,6 +78,22 @@ export const CapturedView = Type.Object(
   { $id: 'Captured' },
 );
 
+/** How a hook, or the redaction, decided on a call. */
+export const HookRunView = Type.Object(
+  {
+    name: Type.String({ description: 'The name of the hook; `redaction` for what is replaced in requests.' }),
+    on: Type.Enum(['request', 'answer']),
+    result: Type.Enum(['passed', 'changed', 'refused', 'failed'], {
+      description: '`failed`: it could not be asked, or its answer was not valid.',
+    }),
+    ms: Type.Number({ minimum: 0, description: 'How long it took, of a stream in all.' }),
+    message: nullable(
+      Type.String({ description: 'Why it refused or failed, or how much was replaced; null otherwise.' }),
+    ),
+  },
+  { $id: 'HookRun' },
+);
+
 /** The steps and timings of a finished or rejected call, without any content. */
 export const TraceView = Type.Object(
   {
@@ -160,6 +176,11 @@ export const TraceView = Type.Object(
     dropped: Type.Array(DroppedMember, {
       description: 'Parts of the request that the provider’s format cannot express.',
     }),
+    hooks: Type.Optional(
+      Type.Array(HookRunView, {
+        description: 'The hooks that saw the call, in their order; absent if there were none.',
+      }),
+    ),
   },
   { $id: 'Trace', description: 'Times are milliseconds since the request arrived.' },
 );

@@ -6,7 +6,7 @@ import type { listTraces as listTracesContract, TraceView } from '../../../share
 import { getTrace, listContentPreviews, listTraces } from '../../../shared/endpoints.ts';
 import { exitCodes } from '../../../shared/errors.ts';
 import { rowOfTrace } from '../../../view/call-row.ts';
-import { stepNames } from '../../../view/call-steps.ts';
+import { hookText, stepNames } from '../../../view/call-steps.ts';
 import { type CallContext, type CallField, callFields, toneOfCall } from '../../../view/calls.ts';
 import { duration } from '../../../view/durations.ts';
 import { type Field, fieldsOf, pick } from '../../../view/field.ts';
@@ -328,6 +328,10 @@ const answerRecord: Column<TraceView>[] = [
   {
     title: 'routes',
     value: ({ routes }) => routes?.map((route) => `${route.model} via ${route.provider}`).join(', '),
+  },
+  {
+    title: 'hooks',
+    value: ({ hooks }) => hooks?.map(hookText).join('; ') || null,
   },
   {
     title: 'dropped',

@@ -1,5 +1,5 @@
 import type { TraceView } from '../../../shared/contract/traces.ts';
-import { stepNames } from '../../../view/call-steps.ts';
+import { hookSteps, stepNames } from '../../../view/call-steps.ts';
 import { duration } from '../../../view/durations.ts';
 import { escapeCell } from '../../output/escape-controls.ts';
 import type { Paint, Style } from '../../output/style.ts';
@@ -38,7 +38,8 @@ export function waterfall(trace: TraceView, columns: number, paint: Paint = (_st
     .join('');
 }
 
-function stretchesOf({ timings, attempts, provider }: TraceView): Stretch[] {
+function stretchesOf(trace: TraceView): Stretch[] {
+  const { timings, attempts, provider } = trace;
   const { admitted_ms: admitted, held_ms: held, first_token_ms: first } = timings;
   const { total_ms: total, settled_ms: settled } = timings;
   const stretch = (name: string, from: number, to: number, more = '', style?: Style): Stretch => ({
@@ -53,7 +54,11 @@ function stretchesOf({ timings, attempts, provider }: TraceView): Stretch[] {
       ? []
       : [stretch(asked, from, to, error_code ?? String(status), error_code === null ? undefined : 'red')],
   );
+  const hooks = hookSteps(trace).map(({ label, from, to, note, tone }) =>
+    stretch(label, from, to, note, tone === 'bad' ? 'red' : undefined),
+  );
   return [
+    ...hooks,
     ...(admitted === null ? [] : [stretch(stepNames.admitted, 0, admitted)]),
     ...(admitted === null || held === null ? [] : [stretch(stepNames.held, admitted, held)]),
     ...tried,

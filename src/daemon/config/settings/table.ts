@@ -3,6 +3,7 @@ import { agentSettings } from './agents.ts';
 import { billingSettings } from './billing.ts';
 import { cacheSettings } from './cache.ts';
 import { providerSettings, routeSettings } from './calls.ts';
+import { guardrailSettings } from './guardrails.ts';
 import { listenSettings, workerSettings } from './listen.ts';
 import { observationSettings } from './observation.ts';
 import { paymentSettings } from './payments.ts';
@@ -17,6 +18,7 @@ export const table = {
   ...providerSettings,
   ...workerSettings,
   ...routeSettings,
+  ...guardrailSettings,
   ...storageSettings,
   ...agentSettings,
   ...cacheSettings,

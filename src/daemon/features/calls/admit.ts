@@ -4,6 +4,7 @@ import { gatewayKeyHeader } from '../../../shared/http/gateway-key.ts';
 import type { NanoUsd } from '../../../shared/money/money.ts';
 import { credentialId } from '../../base/handler.ts';
 import { matchesPattern } from '../catalog/index.ts';
+import type { CallGuard } from '../guardrails/index.ts';
 import {
   type CallTrace,
   type FreeTierSettings,
@@ -46,8 +47,9 @@ export async function admit(
   deps: CallDeps,
   call: ModelCall,
   capture: CallCapture | undefined,
+  guard: CallGuard | undefined,
 ): Promise<Admitted> {
-  const startedAt = deps.world.elapsed();
+  const startedAt = guard?.startedAt ?? deps.world.elapsed();
   try {
     const plan = await planCall(deps, call);
     const { hold, budget } = await reserve(deps, call, plan);

@@ -1,6 +1,7 @@
 import type { MakeId } from '../../../shared/ids.ts';
 import type { Log } from '../../base/log.ts';
 import type { World } from '../../base/world.ts';
+import type { GuardrailSettings, Guardrails } from '../guardrails/index.ts';
 import type { Admission, FreeTierSettings, MeteringStore } from '../metering/index.ts';
 import type { PaidCalls } from '../payment-required/index.ts';
 import type { Router } from '../routing/index.ts';
@@ -23,7 +24,10 @@ export interface CallDeps {
     readonly freeTier: FreeTierSettings;
     /** How long a provider may be silent before a stream starts without its answer; 0: as long as it likes. */
     readonly silentStartMs: number;
+    readonly guardrails: Pick<GuardrailSettings, 'isUsed'>;
   };
+  /** What calls and answers have to pass. */
+  guardrails: Pick<Guardrails, 'begin' | 'checksRequests' | 'counted' | 'request'>;
   silentStarts: SilentStarts;
   /** Whether a workspace pays in advance. */
   isPrepaid?: (workspaceId: string) => boolean;

@@ -13,7 +13,7 @@ import {
 } from '../../../shared/money/money.ts';
 import type { Offer } from '../catalog/index.ts';
 import type { SlotAnswer } from '../idempotency/index.ts';
-import type { CallOutcome, CallStatus, CallTrace, UsageRecord } from '../metering/index.ts';
+import type { CallOutcome, CallStatus, CallTrace, HookRun, UsageRecord } from '../metering/index.ts';
 import type { Attempt, Route } from '../routing/index.ts';
 import type { Billed, FinishReason, InferenceEvent } from '../upstreams/neutral.ts';
 import type { Dropped } from '../upstreams/upstream.ts';
@@ -76,6 +76,8 @@ export class Meter {
   finish: FinishReason = 'stop';
   /** The provider's word for the finish reason, where that says more. */
   providerReason: string | undefined;
+  /** What guardrails did; undefined if the call has to pass none. */
+  hooks: readonly HookRun[] | undefined;
   /** What the provider's format could not express. */
   dropped: readonly Dropped[] = [];
   #route: Route | undefined;
@@ -261,6 +263,7 @@ export class Meter {
         ...(this.providerReason !== undefined && { providerReason: this.providerReason }),
         routes: this.#options.routes ?? [],
         ...(this.dropped.length > 0 && { dropped: this.dropped }),
+        ...(this.hooks && this.hooks.length > 0 && { hooks: [...this.hooks] }),
         ...(this.#options.captured && { captured: this.#options.captured }),
         ...(route &&
           isSubscribed(route) && {

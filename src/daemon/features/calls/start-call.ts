@@ -48,12 +48,14 @@ export async function startCall<Format>(
   formatOf: FormatOf<Format>,
   { rewrite, onHeld, onFailed }: StartOptions = {},
 ): Promise<{ started: StartedCall; format: Format; headers: Record<string, string> }> {
-  const { inference } = call;
   const capture = deps.captures?.begin(call);
-  const { meter, budget } = await admit(deps, call, capture);
+  const guard = deps.settings.guardrails.isUsed ? deps.guardrails.begin(call) : undefined;
+  const { meter, budget } = await admit(deps, call, capture, guard);
+  meter.hooks = guard?.runs;
   const { abort, canceled, release } = watchCancellation(call, deps.running);
   let asked: Route | undefined;
   try {
+    const inference = guard ? guard.outgoing(budget.routes) : call.inference;
     const opening =
       openedWithoutAnswer(budget.routes, inference) ??
       deps.router.open({
@@ -81,7 +83,8 @@ export async function startCall<Format>(
     const output = createOutput(deps.makeId, sealFor(deps.sealer, call.caller.workspaceId));
     meter.answerStarted(route, output);
     meter.dropped = droppedFrom(opened, inference, { isShortened: budget.isShortenedOn(route) });
-    const answer = rewrite ? rewrite(opened, output) : opened;
+    const passed = guard ? await guard.answer(opened, route, abort.signal) : opened;
+    const answer = rewrite ? rewrite(passed, output) : passed;
     const started = { answer, route, finishRoute: ended, meter, output, capture, abort, canceled, release };
     const answered = new AnsweredCall(started);
     return { started, format: formatOf(answered), headers: inference.stream ? answered.headers() : {} };

@@ -32,6 +32,8 @@ export interface ProviderSourceDeps {
   budget: HostBudget;
   world: Pick<World, 'elapsed' | 'randomBytes'>;
   memory: ModelMemory;
+  /** A text as it is sent on a route: without what is not to leave. */
+  redacted?: (text: string, route: ProviderRoute) => string;
 }
 
 /** Learned properties of models: their habits, and which of them report no token probabilities. */
@@ -67,8 +69,33 @@ export function providerSource(deps: ProviderSourceDeps, route: ProviderRoute): 
   return {
     name: route.provider,
     benchKey: `${route.account} ${route.providerModel}`,
-    decide: (request, options, signal) =>
-      new UpstreamDecision(deps, route, { signal, capture: options.capture }).decide(request, options),
+    async decide(request, options, signal) {
+      const { redacted } = deps;
+      const sent = redacted ? redactedRequest(request, (text) => redacted(text, route)) : request;
+      return await new UpstreamDecision(deps, route, { signal, capture: options.capture }).decide(
+        sent,
+        options,
+      );
+    },
+  };
+}
+
+/** The values of options stay: they are not sent. */
+function redactedRequest(
+  { input, questions }: DecisionRequest,
+  redacted: (text: string) => string,
+): DecisionRequest {
+  return {
+    input: redacted(input),
+    questions: questions.map(({ instructions, options, ...question }) => ({
+      ...question,
+      instructions: redacted(instructions),
+      options: options.map(({ label, description, ...option }) => ({
+        ...option,
+        label: redacted(label),
+        description: description && redacted(description),
+      })),
+    })),
   };
 }
 

@@ -35,7 +35,7 @@ import {
   previewMessageCost,
   previewResponseCost,
 } from './lifecycles/request/preview-cost.ts';
-import { withDefaultModel, withStoreDefault } from './lifecycles/request/read-request.ts';
+import { passedBody, withDefaultModel, withStoreDefault } from './lifecycles/request/read-request.ts';
 import { respond } from './lifecycles/request/respond.ts';
 import { responseSockets } from './lifecycles/socket/socket-session.ts';
 import { storedResponseHandlers, wantsStrictEvents } from './stored-response-handlers.ts';
@@ -68,41 +68,42 @@ export function inferenceHandlers(
    * Answers a call once for its Idempotency-Key. Its payment is accepted after that, as a repeated call carries the proof
    * that the first one used.
    */
-  const answer = <R extends (RelayReply | StreamReply) & Receivable<R>>(
-    call: ModelCall,
+  const answer = <B extends object, R extends (RelayReply | StreamReply) & Receivable<R>>(
+    call: ModelCall & { body: B },
     endpoint: Endpoint,
-    respond: (running: RunningCall) => Promise<R>,
+    respond: (running: RunningCall, body: B) => Promise<R>,
   ): Promise<R | RelayReply> => {
     const { caller, requestId, headers, body, signal: given } = call;
     const isStreamed = endpoint.stream !== undefined && (body as { stream?: unknown }).stream === true;
     return idempotency.once(
       { caller, requestId, headers, body, signal: given, endpoint, isStreamed },
       (signal, slot) =>
-        withPayment(paidCalls, { endpoint, call, slot }, (request) =>
-          respond({ caller: identified(caller), requestId, signal, slot, request }),
-        ),
+        withPayment(paidCalls, { endpoint, call, slot }, async (request) => {
+          const running = { caller: identified(caller), requestId, signal, slot, request };
+          return await respond(running, await passedBody(deps, { ...running, endpoint, body }));
+        }),
     );
   };
   return [
     implement(createResponse, (call) =>
-      answer(call, createResponse, (running) => {
-        const body = withStoreDefault(deps, running.caller, withDefaultModel(deps, call.body));
+      answer(call, createResponse, (running, sent) => {
+        const body = withStoreDefault(deps, running.caller, withDefaultModel(deps, sent));
         const respondCall = { ...running, body, strictEvents: wantsStrictEvents(call.headers) };
         return body.background === true ? background.start(respondCall) : respond(deps, respondCall);
       }),
     ),
 
     implement(createChatCompletion, (call) =>
-      answer(call, createChatCompletion, (running) => complete(deps, { ...running, body: call.body })),
+      answer(call, createChatCompletion, (running, body) => complete(deps, { ...running, body })),
     ),
 
     implement(createEmbedding, (call) =>
-      answer(call, createEmbedding, (running) => embed(deps, { ...running, body: call.body })),
+      answer(call, createEmbedding, (running, body) => embed(deps, { ...running, body })),
     ),
 
     implement(createMessage, (call) =>
-      answer(call, createMessage, (running) =>
-        createMessageReply(deps, { ...running, body: call.body, headers: call.headers }),
+      answer(call, createMessage, (running, body) =>
+        createMessageReply(deps, { ...running, body, headers: call.headers }),
       ),
     ),
 
@@ -133,9 +134,11 @@ export function inferenceHandlers(
     implement(connectResponses, async ({ signal, headers }) => openSocket({ signal, headers })),
 
     implement(compactResponse, (call) =>
-      withPayment(paidCalls, { endpoint: compactResponse, call }, (request) => {
-        const { caller, requestId, signal, body } = call;
-        return compact(deps, { caller: identified(caller), requestId, signal, body, request });
+      withPayment(paidCalls, { endpoint: compactResponse, call }, async (request) => {
+        const { requestId, signal } = call;
+        const running = { caller: identified(call.caller), requestId, signal, request };
+        const body = await passedBody(deps, { ...running, endpoint: compactResponse, body: call.body });
+        return await compact(deps, { ...running, body });
       }),
     ),
 

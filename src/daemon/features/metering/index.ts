@@ -21,6 +21,7 @@ export type {
   CallStatus,
   CallTrace,
   HoldRecord,
+  HookRun,
   LatencyHistogram,
   LeftHold,
   MeteringStore,

@@ -48,9 +48,22 @@ export interface CallTrace {
   dropped?: readonly { param: string; type?: string }[];
   /** Where its content was to be kept; absent if nowhere. */
   captured?: 'memory' | 'disk';
+  /** What guardrails did; absent if it had to pass none. */
+  hooks?: readonly Readonly<HookRun>[];
   /** Set if the client's own login at the provider paid: what the call would have cost, null if its price is unknown. */
   subscription?: { listCost: NanoUsd | null };
 }
+
+/** How a hook, or the redaction, decided on a call. */
+export type HookRun = {
+  name: string;
+  on: 'request' | 'answer';
+  result: 'passed' | 'changed' | 'refused' | 'failed';
+  /** Of all questions about an answer. */
+  ms: number;
+  /** The sentence of a refusal, why the hook failed, or how much was replaced. */
+  message?: string;
+};
 
 /** The record of a finished call. Times in milliseconds since 1970, durations in milliseconds. */
 export interface UsageRecord {

@@ -285,6 +285,9 @@ function traceView(record: UsageRecord, settledMs: number | null): UncapturedVie
     charged_usd: formatUsd(record.charged),
     own_key: record.ownKey,
     ...subscriptionView(trace),
+    ...(trace?.hooks && {
+      hooks: trace.hooks.map(({ message = null, ...run }) => ({ ...run, message })),
+    }),
     dropped: (trace?.dropped ?? []).map(({ param, type }) => ({
       param,
       ...(type !== undefined && { type }),

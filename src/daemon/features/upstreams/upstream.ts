@@ -1,3 +1,4 @@
+import type { ApiError } from '../../../shared/errors.ts';
 import type { Tokens } from '../../../shared/money/money.ts';
 import type {
   Batch,
@@ -125,8 +126,8 @@ export interface JsonAnswer {
   finish: FinishReason;
   /** The provider's word for it, where that says more. */
   providerReason?: string;
-  /** Why the answer is not complete, if the provider says that it failed. */
-  failure?: UpstreamFailure;
+  /** Why the answer is not complete, if the provider says that it failed, or why the client does not get it. */
+  failure?: UpstreamFailure | ApiError;
   dropped?: readonly Dropped[];
 }
 

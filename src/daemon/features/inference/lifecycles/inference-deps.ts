@@ -18,6 +18,7 @@ export interface InferenceSettings {
   readonly freeTier: FreeTierSettings;
   /** How long a provider may be silent before a stream starts without its answer; 0: as long as it likes. */
   readonly silentStartMs: number;
+  readonly guardrails: CallDeps['settings']['guardrails'];
 }
 
 export interface InferenceDeps extends CallDeps {

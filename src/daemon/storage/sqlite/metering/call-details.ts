@@ -18,8 +18,10 @@ type TraceRow<Name> = [
   dropped?: CallTrace['dropped'] | 0,
   captured?: 0 | 1 | 2,
   providerReason?: string | 0,
-  /** What a call would have cost for which the client's own login paid; null if that is unknown. */
-  listCost?: number | null,
+  /** What a call would have cost for which the client's own login paid; null if that is unknown, false for other calls. */
+  listCost?: number | null | false,
+  /** What few calls have. */
+  more?: Pick<CallTrace, 'hooks'>,
 ];
 
 const capturedNumbers = { memory: 1, disk: 2 } as const;
@@ -42,10 +44,12 @@ export function callDetails({ attempts, trace }: Pick<UsageRecord, 'attempts' | 
   const captured = trace?.captured && capturedNumbers[trace.captured];
   const word = trace?.providerReason;
   const subscription = trace?.subscription;
-  if (trace?.dropped || captured || word || subscription) row?.push(trace?.dropped ?? 0);
-  if (captured || word || subscription) row?.push(captured ?? 0);
-  if (word || subscription) row?.push(word ?? 0);
-  if (subscription) row?.push(subscription.listCost);
+  const more = trace?.hooks && { hooks: trace.hooks };
+  if (trace?.dropped || captured || word || subscription || more) row?.push(trace?.dropped ?? 0);
+  if (captured || word || subscription || more) row?.push(captured ?? 0);
+  if (word || subscription || more) row?.push(word ?? 0);
+  if (subscription || more) row?.push(subscription ? subscription.listCost : false);
+  if (more) row?.push(more);
   const details: CallDetails = [row];
   for (const { provider, model, status, errorCode, ms, message, key } of attempts) {
     const attempt: AttemptRow<string> = [provider, model, status, errorCode, ms];
@@ -110,7 +114,8 @@ function readTrace([
   dropped,
   captured,
   providerReason,
-  listCost,
+  listCost = false,
+  more,
 ]: TraceRow<string>): CallTrace {
   const routes: CallTrace['routes'] = [];
   for (let index = 0; index < names.length; index += 2) {
@@ -125,6 +130,7 @@ function readTrace([
     routes,
     ...(dropped && { dropped }),
     ...(captured && { captured: captured === capturedNumbers.disk ? 'disk' : 'memory' }),
-    ...(listCost !== undefined && { subscription: { listCost } }),
+    ...(listCost !== false && { subscription: { listCost } }),
+    ...more,
   };
 }

@@ -1,5 +1,5 @@
 import type { TraceView } from '../../../../shared/contract/traces.ts';
-import { stepNames } from '../../../../view/call-steps.ts';
+import { hookSteps, stepNames } from '../../../../view/call-steps.ts';
 import { duration } from '../../../../view/durations.ts';
 import { speed, tokenRate } from '../../../../view/numbers.ts';
 import { Composition } from './composition.tsx';
@@ -54,7 +54,7 @@ function spansOf(trace: TraceView): Span[] {
     settled_ms: settled,
   } = trace.timings;
   const rate = tokenRate(trace);
-  const spans: Span[] = [];
+  const spans: Span[] = hookSteps(trace).map(({ tone, ...step }) => ({ ...step, tone: tone ?? 'own' }));
   if (admitted !== null)
     spans.push({ label: stepNames.admitted, from: 0, to: admitted, tone: 'own', note: '' });
   if (admitted !== null && held !== null)

@@ -61,7 +61,9 @@ async function countReply(
     ...policy,
   });
   const routes = capableRoutes(planned, inference, input.most);
-  const counted = await deps.router.countInput({ routes, inference, signal });
+  const { settings, guardrails } = deps;
+  const sent = settings.guardrails.isUsed ? guardrails.counted(inference, routes) : inference;
+  const counted = await deps.router.countInput({ routes, inference: sent, signal });
   return new RelayReply(
     counted === undefined ? { 'x-service-estimated': 'true' } : {},
     JSON.stringify({ ...members, input_tokens: counted ?? input.likely }),

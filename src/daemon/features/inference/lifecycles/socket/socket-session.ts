@@ -1,6 +1,7 @@
 import { whenAborted } from '../../../../../shared/async/when-aborted.ts';
 import type { Message } from '../../../../../shared/contract/endpoint.ts';
 import { connectResponses } from '../../../../../shared/contract/response-socket.ts';
+import { createResponse } from '../../../../../shared/contract/responses.ts';
 import { invalid, isObject } from '../../../../../shared/faults/invalid-request.ts';
 import { sseEvent } from '../../../../../shared/http/sse.ts';
 import { unixSeconds } from '../../../../../shared/time/time.ts';
@@ -14,6 +15,7 @@ import type { StoredTurn } from '../../stored/responses-store.ts';
 import { pay } from '../../with-payment.ts';
 import type { InferenceDeps } from '../inference-deps.ts';
 import {
+  passedBody,
   type RespondCall,
   readRequest,
   withDefaultModel,
@@ -52,7 +54,15 @@ async function answerTurn(
   handshake: Handshake['headers'],
 ): Promise<StreamReply> {
   const { type: _type, generate, stream_id: streamId, stream_options: _options, ...more } = turn.message;
-  const { headers, ...sent } = more;
+  const { headers, ...given } = more;
+  const { requestId, signal } = turn;
+  const sent = await passedBody(deps, {
+    caller: identified(turn.caller),
+    requestId,
+    signal,
+    endpoint: createResponse,
+    body: given,
+  });
   const body = withStoreDefault(deps, identified(turn.caller), withDefaultModel(deps, sent));
   if (streamId !== undefined && streamId !== null)
     throw invalid('stream_id', 'A socket carries one response at a time; open another socket.');
@@ -89,7 +99,7 @@ async function answerTurn(
     const { headers: answerHeaders, chunks } = streamed(await answerFor(request));
     return new StreamReply(answerHeaders, thenEnd(chunks, end));
   }
-  const { caller, requestId } = turn;
+  const { caller } = turn;
   const reply = await pay(paidCalls, { caller, requestId, endpoint: connectResponses, request }, answerFor);
   const { headers: paidHeaders, chunks } = streamed(reply);
   return new StreamReply(paidHeaders, thenEnd(afterReceipt(paidHeaders, chunks), end));
