@@ -21,6 +21,7 @@ export class ReusedThread extends EventEmitter {
   readonly #script: string;
   readonly #exited: Promise<number>;
   #threadId: number;
+  #hasDied = false;
 
   /** `file` runs the scripts. */
   constructor(file: string, script: string, { workerData, transferList = [], env }: WorkerOptions) {
@@ -33,18 +34,17 @@ export class ReusedThread extends EventEmitter {
     this.#exited = new Promise((resolve) => this.once('exit', resolve));
     const use = { script, port: port2, workerData, env: env as NodeJS.ProcessEnv } satisfies Use;
     this.#thread.postMessage(use, [port2, ...transferList]);
-    let hasDied = false;
     const onError = (error: unknown) => this.emit('error', error);
     const onExit = (code: number) => this.#end(code);
     this.#thread.once('error', onError).once('exit', onExit);
     this.#thread.once('message', () => {
       this.#thread.off('error', onError).off('exit', onExit);
       // What failed may have left something open.
-      if (hasDied) void this.#thread.terminate();
+      if (this.#hasDied) void this.#thread.terminate();
       else free.set(script, [...(free.get(script) ?? []), this.#thread]);
     });
     port1.on('message', (message) => {
-      hasDied ||= message?.died !== undefined;
+      this.#hasDied ||= message?.died !== undefined;
       this.emit('message', message);
     });
     port1.once('close', () => this.#end(0));
@@ -70,7 +70,15 @@ export class ReusedThread extends EventEmitter {
   async terminate(): Promise<number> {
     // It only ends by this, and never blocks.
     if (this.#script === 'server-worker') this.#port.close();
-    else if (this.#threadId !== -1) void this.#thread.terminate();
+    else if (this.#threadId !== -1) {
+      // It may be free already, before its port is closed: nobody else must get it.
+      this.#hasDied = true;
+      const others = free.get(this.#script)?.filter((thread) => thread !== this.#thread);
+      free.set(this.#script, others ?? []);
+      void this.#thread.terminate();
+      // Of a thread that is free already, nothing else listens to this.
+      this.#thread.once('exit', (code) => this.#end(code));
+    }
     return this.#exited;
   }
 
