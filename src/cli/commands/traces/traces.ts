@@ -330,13 +330,13 @@ const answerRecord: Column<TraceView>[] = [
     value: ({ routes }) => routes?.map((route) => `${route.model} via ${route.provider}`).join(', '),
   },
   {
-    title: 'hooks',
-    value: ({ hooks }) => hooks?.map(hookText).join('; ') || null,
-  },
-  {
     title: 'dropped',
     value: ({ dropped }) =>
       dropped.map(({ param, type }) => (type === undefined ? param : `${param} (${type})`)).join(', ') ||
       null,
+  },
+  {
+    title: 'hooks',
+    value: ({ hooks }) => hooks?.map(hookText).join('; ') || null,
   },
 ];
