@@ -71,7 +71,9 @@ export function attemptAttributes(usage: UsageRecord, { provider, model, status,
 export function answerAttributes(usage: UsageRecord): Attributes {
   const { tokens, trace } = usage;
   return {
-    'gen_ai.response.model': usage.model,
+    // Of an answer from the cache, nobody else was asked.
+    'gen_ai.response.model': usage.attempts.at(-1)?.model ?? usage.model,
+    'gateway.model': usage.model,
     'gen_ai.usage.input_tokens': tokens.input,
     'gen_ai.usage.output_tokens': tokens.output,
     'gen_ai.usage.cache_read.input_tokens': tokens.cachedInput,
