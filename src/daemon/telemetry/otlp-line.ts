@@ -1,5 +1,5 @@
 import { hash } from 'node:crypto';
-import { answerParts, type CallPart, requestParts } from '../../shared/comparison/request-parts.ts';
+import { conventionAnswer, conventionRequest } from '../../shared/formats/convention-messages.ts';
 import type { UsageRecord } from '../features/metering/index.ts';
 import type { ExportedContent, Rejection } from '../features/traces/index.ts';
 import type { Attributes } from './attributes.ts';
@@ -39,7 +39,8 @@ function spansOf(record: UsageRecord | Rejection, content: ExportedContent | und
   const { requestId } = record;
   const traceId = idOf(requestId, 32);
   const rootId = idOf(`${requestId} 0`, 16);
-  const messages = content === undefined ? {} : messageAttributes(content);
+  const finishReason = 'more' in record ? null : (record.trace?.finishReason ?? null);
+  const messages = content === undefined ? {} : messageAttributes(content, finishReason);
   if ('more' in record) {
     const { endpoint, errorCode: code, completedAt: at, totalMs: ms } = record;
     const span = rejectedCallSpan({ endpoint, requestId, code, at, ms });
@@ -94,14 +95,13 @@ function anyValue(value: Attributes[string]): object {
 }
 
 /** What was said, as JSON in attributes. */
-function messageAttributes({ body, answer }: ExportedContent): Attributes {
-  const asked = requestParts(parsedText(body?.text));
-  const said = answerParts(parsedText(answer?.text));
+function messageAttributes({ body, answer }: ExportedContent, finishReason: string | null): Attributes {
+  const asked = conventionRequest(parsedText(body?.text));
   const texts: [name: string, value: object[]][] = [
-    ['gen_ai.system_instructions', partsOf(asked.filter(({ kind }) => kind === 'instructions'))],
-    ['gen_ai.tool.definitions', partsOf(asked.filter(({ kind }) => kind === 'tool'))],
-    ['gen_ai.input.messages', messagesOf(asked.filter(({ kind }) => kind === 'message'))],
-    ['gen_ai.output.messages', messagesOf(said)],
+    ['gen_ai.system_instructions', asked.instructions],
+    ['gen_ai.tool.definitions', asked.tools],
+    ['gen_ai.input.messages', asked.messages],
+    ['gen_ai.output.messages', conventionAnswer(parsedText(answer?.text), finishReason)],
   ];
   const known = texts.filter(([_name, value]) => value.length > 0);
   return Object.fromEntries(known.map(([name, value]) => [name, JSON.stringify(value)]));
@@ -114,19 +114,4 @@ function parsedText(text: string | undefined): unknown {
   } catch {
     return text;
   }
-}
-
-function partsOf(parts: readonly CallPart[]): { type: string; content: string }[] {
-  return parts.map(({ type, text }) => ({ type, content: text }));
-}
-
-/** Parts of the same role in a row are one message. */
-function messagesOf(parts: readonly CallPart[]): { role: string; parts: object[] }[] {
-  const messages: { role: string; parts: object[] }[] = [];
-  for (const part of parts) {
-    const last = messages.at(-1);
-    if (last?.role === part.role) last.parts.push(...partsOf([part]));
-    else messages.push({ role: part.role, parts: partsOf([part]) });
-  }
-  return messages;
 }

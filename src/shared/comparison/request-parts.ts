@@ -94,7 +94,8 @@ function toolText(tool: unknown): string {
   return typeof description === 'string' ? `${description}\n${json(others)}` : json(others);
 }
 
-function readable(value: unknown): string {
+/** What people read of a block: its text, or JSON in which data is one line. */
+export function readable(value: unknown): string {
   const text = plainText(value);
   if (text !== undefined) return shortened(text);
   return (isObject(value) && blockText(value)) || json(value);
