@@ -1,15 +1,16 @@
 import { useSignal } from '@preact/signals';
 import type { ComponentType } from 'preact';
-import { useEffect, useLayoutEffect } from 'preact/hooks';
+import { useEffect, useErrorBoundary, useLayoutEffect } from 'preact/hooks';
 import { isReachable, Offline } from '../data/api.ts';
 import { ProblemBox } from './problem.tsx';
 
 const retryMs = 2_000;
 
-/** A screen, whose file is loaded when it is opened, and again when the gateway is back. */
+/** A screen, whose file is loaded when it is opened, and again when the gateway is back. What fails in it leaves the rest of the page. */
 export function LoadedScreen({ screen }: { screen: { load(): Promise<ComponentType> } }) {
   const content = useSignal<ComponentType | undefined>(undefined);
   const hasFailed = useSignal(false);
+  const [failure] = useErrorBoundary();
   const attempt = () =>
     screen.load().then(
       (loaded) => {
@@ -35,6 +36,7 @@ export function LoadedScreen({ screen }: { screen: { load(): Promise<ComponentTy
     const timer = setInterval(() => void retry(), retryMs);
     return () => clearInterval(timer);
   }, [isWaiting]);
+  if (failure !== undefined) return <ProblemBox error={failure} />;
   const Content = content.value;
   if (Content) return <Content />;
   return isWaiting ? <ProblemBox error={new Offline()} /> : null;

@@ -72,6 +72,18 @@ describe.skipIf(chromium === undefined)('an open page (skipped without Chromium)
     await watched.page.getByText('Your login has ended. Sign in again.').waitFor();
   });
 
+  test('has a navigation that works while a screen cannot show what it got', async () => {
+    const { page } = await openScreen(daemon);
+    await page.route('**/v1/keys**', (route) => route.fulfill({ json: { object: 'list', data: [null] } }));
+    await page.route('**/v1/workspaces/*/keys**', (route) =>
+      route.fulfill({ json: { object: 'list', data: [null], has_more: false } }),
+    );
+    await page.goto(`${daemon.url}/#/keys`);
+    await page.getByRole('alert').filter({ hasText: 'Reload the page.' }).waitFor();
+    await page.getByRole('link', { name: 'Live' }).first().click();
+    await connected(page);
+  });
+
   test('continues after the daemon was restarted, with what came since', async () => {
     const port = await freePort();
     let restarted = await startDaemon({ port });
