@@ -83,7 +83,7 @@ describe('regular expressions', () => {
         // A text to search for, each of whose characters stands for itself.
         'search-content.ts',
         // Those of the operator, stopped after some milliseconds; in the configuration, only compiled.
-        'redactor.ts',
+        'bounded-patterns.ts',
         'check-config-text.ts',
         // Joined from expressions that are checked each.
         'sanitize-provider-message.ts',

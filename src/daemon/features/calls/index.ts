@@ -28,5 +28,5 @@ export { RunningCalls } from './running-calls.ts';
 export { createSealer, looksLikeSummary, looksSealed } from './sealing.ts';
 export { parseServiceOptions, type ServiceOptions } from './service-member.ts';
 export { SilentStarts } from './silent-starts.ts';
-export type { RewriteAnswer } from './start-call.ts';
+export { passedBody, type RewriteAnswer } from './start-call.ts';
 export { streamCall } from './streamed-call.ts';

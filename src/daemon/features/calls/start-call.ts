@@ -1,3 +1,4 @@
+import type { Endpoint } from '../../../shared/contract/endpoint.ts';
 import { asApiError } from '../../../shared/errors.ts';
 import type { OpenedRoute, Route } from '../routing/index.ts';
 import type { Batch, CallFormat, Inference, ReasoningOrigin } from '../upstreams/neutral.ts';
@@ -101,6 +102,16 @@ export async function startCall<Format>(
     onFailed?.({ reason, settled });
     throw failure;
   }
+}
+
+type PassedCall<B> = Pick<ModelCall, 'caller' | 'requestId' | 'signal'> & { endpoint: Endpoint; body: B };
+
+/** The body of a request as the hooks let it through. Fails with `guardrail_refused`, or with `unavailable` for a hook that failed. */
+export function passedBody<B extends object>(
+  { settings, guardrails }: Pick<CallDeps, 'settings' | 'guardrails'>,
+  call: PassedCall<B>,
+): B | Promise<B> {
+  return settings.guardrails.isUsed && guardrails.checksRequests ? guardrails.request(call) : call.body;
 }
 
 /** The members that name the longest output, by format; each call has at most one. */

@@ -20,6 +20,7 @@ import {
   type RelayReply,
   type StreamReply,
 } from '../../base/handler.ts';
+import { passedBody } from '../calls/index.ts';
 import type { Idempotency, IdempotencySlot, OnceCall } from '../idempotency/index.ts';
 import type { PayableRequest } from '../payment-required/index.ts';
 import type { Background } from './lifecycles/background/background.ts';
@@ -35,7 +36,7 @@ import {
   previewMessageCost,
   previewResponseCost,
 } from './lifecycles/request/preview-cost.ts';
-import { passedBody, withDefaultModel, withStoreDefault } from './lifecycles/request/read-request.ts';
+import { withDefaultModel, withStoreDefault } from './lifecycles/request/read-request.ts';
 import { respond } from './lifecycles/request/respond.ts';
 import { responseSockets } from './lifecycles/socket/socket-session.ts';
 import { storedResponseHandlers, wantsStrictEvents } from './stored-response-handlers.ts';

@@ -1,4 +1,3 @@
-import type { Endpoint } from '../../../../../shared/contract/endpoint.ts';
 import type { CreateResponseBody } from '../../../../../shared/contract/responses.ts';
 import { invalid, type Json } from '../../../../../shared/faults/invalid-request.ts';
 import type { Identified } from '../../../../base/handler.ts';
@@ -65,16 +64,6 @@ export async function readRequest(
     ...(run && { earlier: await run.earlier() }),
   });
   return { inference: parseResponses(body, items), options, ...rest };
-}
-
-type PassedCall<B> = Pick<ModelCall, 'caller' | 'requestId' | 'signal'> & { endpoint: Endpoint; body: B };
-
-/** The body of a request as the hooks let it through. Fails with `guardrail_refused`, or with `unavailable` for a hook that failed. */
-export function passedBody<B extends object>(
-  { settings, guardrails }: Pick<InferenceDeps, 'settings' | 'guardrails'>,
-  call: PassedCall<B>,
-): B | Promise<B> {
-  return settings.guardrails.isUsed && guardrails.checksRequests ? guardrails.request(call) : call.body;
 }
 
 /** The body with the configured default model if it names none. Fails if there is no default. */

@@ -6,7 +6,14 @@ import { invalid, isObject } from '../../../../../shared/faults/invalid-request.
 import { sseEvent } from '../../../../../shared/http/sse.ts';
 import { unixSeconds } from '../../../../../shared/time/time.ts';
 import { type Call, identified, SocketReply, StreamReply, type Turn } from '../../../../base/handler.ts';
-import { checkAction, enforceKeyPolicy, inputTokens, noTokens, policyOf } from '../../../calls/index.ts';
+import {
+  checkAction,
+  enforceKeyPolicy,
+  inputTokens,
+  noTokens,
+  passedBody,
+  policyOf,
+} from '../../../calls/index.ts';
 import { canonicalJson, carriesPayment, type PayableRequest } from '../../../payment-required/index.ts';
 import { EventWriter } from '../../formats/responses/item-events.ts';
 import { endResource, startResource } from '../../formats/responses/render.ts';
@@ -15,7 +22,6 @@ import type { StoredTurn } from '../../stored/responses-store.ts';
 import { pay } from '../../with-payment.ts';
 import type { InferenceDeps } from '../inference-deps.ts';
 import {
-  passedBody,
   type RespondCall,
   readRequest,
   withDefaultModel,
