@@ -53,6 +53,10 @@ export interface KeyLimits {
   models: string[] | null;
   requestsPerMinute: number | null;
   expiresAt: number | null;
+  /** Calls that run at a time; absent in records of earlier versions, as the next one. */
+  concurrency?: number | null;
+  /** How long others wait at most; null for the usual time. */
+  queueSeconds?: number | null;
 }
 
 /** The defaults for a key's calls; null where the host decides. */

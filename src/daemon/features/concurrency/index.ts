@@ -1,0 +1,2 @@
+export type { CallSlots } from './call-slots.ts';
+export { Concurrency } from './concurrency.ts';
