@@ -18,6 +18,7 @@ import { profileWrites } from './profile/writes.ts';
 import { backgroundWrites } from './responses/background-writes.ts';
 import { responsesWrites } from './responses/writes.ts';
 import { shoutsWrites } from './shouts/writes.ts';
+import { slotsWrites } from './slots/writes.ts';
 import { threadsWrites } from './threads/writes.ts';
 import { tokensWrites } from './tokens/writes.ts';
 import { tracesWrites } from './traces/writes.ts';
@@ -45,6 +46,7 @@ export function featureWrites(database: Connection, totals: BatchTotals, daemon:
     ...profileWrites(database, orm),
     ...whispersWrites(orm),
     ...shoutsWrites(orm),
+    ...slotsWrites(database, orm, daemon),
     ...agentsWrites(orm),
     ...alertsWrites(orm, totals, daemon),
     ...autopilotsWrites(orm, daemon),

@@ -21,6 +21,7 @@ import { profileStore } from './profile/store.ts';
 import { backgroundStore } from './responses/background-store.ts';
 import { responsesStore } from './responses/store.ts';
 import { shoutsStore } from './shouts/store.ts';
+import { slotsStore } from './slots/store.ts';
 import { threadsStore } from './threads/store.ts';
 import { tokensStore } from './tokens/store.ts';
 import { tracesStore } from './traces/store.ts';
@@ -43,6 +44,7 @@ const creators = {
   profile: profileStore,
   whispers: whispersStore,
   shouts: shoutsStore,
+  slots: slotsStore,
   agents: agentsStore,
   alerts: alertsStore,
   autopilots: autopilotsStore,

@@ -7,6 +7,7 @@ import { makers } from './0060-makers.ts';
 import { rejectionTotals } from './0061-rejection-totals.ts';
 import { keyRotation } from './0062-key-rotation.ts';
 import { namedProviderKeys } from './0063-named-provider-keys.ts';
+import { callSlots } from './0064-call-slots.ts';
 import { newestServerSchema } from './newest-schema.ts';
 
 /**
@@ -22,6 +23,7 @@ export const migrations: readonly Migration[] = [
   rejectionTotals,
   keyRotation,
   namedProviderKeys,
+  callSlots,
 ];
 
 /** What a database on a server contains, and how an older one gets there. */

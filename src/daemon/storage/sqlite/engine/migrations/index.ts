@@ -23,6 +23,7 @@ import { makers } from './0060-makers.ts';
 import { rejectionTotals } from './0061-rejection-totals.ts';
 import { keyRotation } from './0062-key-rotation.ts';
 import { namedProviderKeys } from './0063-named-provider-keys.ts';
+import { callSlots } from './0064-call-slots.ts';
 
 /** All migrations, oldest first. Never edit a released one: add a new file instead. */
 export const migrations: readonly Migration[] = [
@@ -50,4 +51,5 @@ export const migrations: readonly Migration[] = [
   rejectionTotals,
   keyRotation,
   namedProviderKeys,
+  callSlots,
 ];

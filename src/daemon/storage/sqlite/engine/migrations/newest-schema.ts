@@ -4,7 +4,7 @@ import type { NewSchema } from '../migrate.ts';
 
 /** What the migrations make of an empty database. */
 export const newestSchema: NewSchema = {
-  version: 63,
+  version: 64,
   statements: [
     `CREATE TABLE account_checkpoints (
       id TEXT PRIMARY KEY,
@@ -958,6 +958,14 @@ export const newestSchema: NewSchema = {
       updated_at INTEGER NOT NULL,
       PRIMARY KEY (workspace_id, provider, name)
     ) STRICT, WITHOUT ROWID`,
+    `CREATE TABLE call_slots (
+      number INTEGER PRIMARY KEY,
+      name TEXT NOT NULL,
+      daemon INTEGER NOT NULL,
+      is_due INTEGER NOT NULL
+    ) STRICT`,
+    `CREATE INDEX call_slots_by_name ON call_slots (name)`,
+    `CREATE INDEX call_slots_by_daemon ON call_slots (daemon)`,
     `INSERT INTO "ledger_chain" ("number", "entries", "total", "hash") VALUES (0, '[]', 0, X'0000000000000000000000000000000000000000000000000000000000000000')`,
     `INSERT INTO "meta" ("name", "value") VALUES ('checkpoint_link', 0)`,
     `INSERT INTO "meta" ("name", "value") VALUES ('first_event', 1)`,
