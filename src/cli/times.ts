@@ -72,6 +72,15 @@ export function spanOption(text: string): number {
   return span;
 }
 
+/** A parser for options that take at most so many seconds: `30s` or `2m`. Returns seconds. */
+export function secondsTo(max: number) {
+  return (text: string): number => {
+    const seconds = (spanIn(text) ?? Number.NaN) / 1000;
+    if (seconds <= max) return seconds;
+    throw new InvalidArgumentError(`It must be like 30s or 2m, at most ${max}s.`);
+  };
+}
+
 /** The milliseconds of `10m`; undefined for other texts. */
 function spanIn(text: string): number | undefined {
   const [, count, unit = ''] = /^(\d{1,9})([smhdw])$/.exec(text) ?? [];

@@ -77,6 +77,8 @@ describe('the limits of a key', () => {
       max_price: null,
       models: null,
       requests_per_minute: null,
+      concurrency: null,
+      queue_seconds: null,
       expires_at: null,
     };
     expect((await asOwner('GET', limitsOf(id))).body).toEqual(none);
@@ -94,6 +96,8 @@ describe('the limits of a key', () => {
       spend_cap: null,
       models: ['sim/*'],
       requests_per_minute: 7,
+      concurrency: 2,
+      queue_seconds: 60,
       expires_at: '2099-01-01T00:00:00Z',
     });
     const changed = {
@@ -101,6 +105,8 @@ describe('the limits of a key', () => {
       spend_cap: null,
       models: ['sim/*'],
       requests_per_minute: 7,
+      concurrency: 2,
+      queue_seconds: 60,
       expires_at: '2099-01-01T00:00:00.000Z',
     };
     expect(second.body).toEqual(changed);
@@ -118,6 +124,8 @@ describe('the limits of a key', () => {
     [{ models: [] }, 'models'],
     [{ models: ['a', ''] }, 'models[1]'],
     [{ requests_per_minute: 0 }, 'requests_per_minute'],
+    [{ concurrency: 0 }, 'concurrency'],
+    [{ queue_seconds: 3601 }, 'queue_seconds'],
     [{ requests_per_minute: 1.5 }, 'requests_per_minute'],
     [{ expires_at: '2020-01-01T00:00:00Z' }, 'expires_at'],
     [{ expires_at: 'tomorrow' }, 'expires_at'],

@@ -46,6 +46,17 @@ export const LimitsChange = Type.Object(
     requests_per_minute: maybe(
       Type.Integer({ minimum: 1, maximum: 1_000_000, description: 'Calls per 60 seconds.' }),
     ),
+    concurrency: maybe(
+      Type.Integer({ minimum: 1, maximum: 10_000, description: 'Calls that run at a time; others wait.' }),
+    ),
+    queue_seconds: maybe(
+      Type.Integer({
+        minimum: 0,
+        maximum: 3600,
+        description:
+          'How long a call waits at most until others have ended; 30 by default, 0 to reject it immediately.',
+      }),
+    ),
     expires_at: maybe(
       Type.String({
         format: 'date-time',
@@ -77,6 +88,12 @@ export const Limits = Type.Object(
     ),
     models: nullable(Type.Array(Type.String(), { description: 'Model ids; `*` matches any characters.' })),
     requests_per_minute: nullable(Type.Integer({ minimum: 1 })),
+    concurrency: nullable(
+      Type.Integer({ minimum: 1, description: 'Calls that run at a time; others wait.' }),
+    ),
+    queue_seconds: nullable(
+      Type.Integer({ minimum: 0, description: 'How long a call waits at most; null for 30 seconds.' }),
+    ),
     expires_at: nullable(Timestamp),
   },
   { $id: 'Limits', description: 'The limits of the key; null where there is none.' },

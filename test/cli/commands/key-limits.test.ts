@@ -11,6 +11,8 @@ const limits: Limits = {
   max_price: { input: null, output: '10' },
   models: ['openai/*'],
   requests_per_minute: 60,
+  concurrency: null,
+  queue_seconds: null,
   expires_at: '2027-01-01T00:00:00.000Z',
 };
 const path = '/v1/workspaces/me/keys/key_1/limits';
@@ -25,6 +27,8 @@ describe('keys limits', () => {
     [['--max-price', ',6'], { max_price: { input: null, output: '6' } }],
     [['--model', 'openai/*', 'sim/*'], { models: ['openai/*', 'sim/*'] }],
     [['--rpm', '60'], { requests_per_minute: 60 }],
+    [['--concurrency', '2', '--queue', '2m'], { concurrency: 2, queue_seconds: 120 }],
+    [['--queue', '0s', '--clear', 'concurrency'], { queue_seconds: 0, concurrency: null }],
     [['--expires', '30d'], { expires_at: '2027-01-01T00:00:00.000Z' }],
     [['--expires', '12h'], { expires_at: '2026-12-02T12:00:00.000Z' }],
     [['--expires', '2027-01-31'], { expires_at: '2027-01-31T00:00:00Z' }],
@@ -45,6 +49,9 @@ describe('keys limits', () => {
     [['--spend-cap', 'five'], '5/day'],
     [['--max-price', ','], '1.5,6'],
     [['--rpm', '0'], 'whole number from 1'],
+    [['--concurrency', '0'], 'whole number from 1'],
+    [['--queue', '2h'], 'at most 3600s'],
+    [['--queue', 'long'], '30s or 2m'],
     [['--expires', 'soon'], '30d'],
     [['--expires', '99999999d'], '36500d'],
     [['--expires', '0d'], '1s'],
@@ -185,7 +192,14 @@ describe('credit', () => {
 });
 
 test('a limit of one call is written in the singular', () => {
-  const none = { spend_cap: null, max_price: null, models: null, expires_at: null };
+  const none = {
+    spend_cap: null,
+    max_price: null,
+    models: null,
+    concurrency: null,
+    queue_seconds: null,
+    expires_at: null,
+  };
   expect(limitsText({ ...none, requests_per_minute: 1 })).toBe('1 request per minute');
   expect(limitsText({ ...none, requests_per_minute: 60 })).toBe('60 requests per minute');
 });

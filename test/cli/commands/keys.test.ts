@@ -20,6 +20,8 @@ const keyRecord: Key = {
     max_price: null,
     models: null,
     requests_per_minute: 60,
+    concurrency: null,
+    queue_seconds: null,
     expires_at: null,
   },
   defaults: { cache: null, store: null, events: null, capture: null },

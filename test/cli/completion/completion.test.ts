@@ -33,7 +33,7 @@ describe('suggested words', () => {
     ],
     [['keys', 'issue', '--sco'], ['--scope']],
     [['keys', 'issue', '--scope', 'models:read', 'usage'], ['usage:read']],
-    [['keys', 'issue', '--scope', 'models:read', '--qu'], ['--quiet']],
+    [['keys', 'issue', '--scope', 'models:read', '--qui'], ['--quiet']],
     [
       ['keys', 'limits', ''],
       ['get', 'set'],

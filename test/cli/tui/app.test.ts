@@ -37,7 +37,15 @@ function key(id: string, more: Partial<Key> = {}): Key {
     scopes: ['responses'],
     models: null,
     actions: null,
-    limits: { spend_cap: null, max_price: null, models: null, requests_per_minute: null, expires_at: null },
+    limits: {
+      spend_cap: null,
+      max_price: null,
+      models: null,
+      requests_per_minute: null,
+      concurrency: null,
+      queue_seconds: null,
+      expires_at: null,
+    },
     defaults: { cache: null, store: null, events: null, capture: null },
     hint: 'gwk_aB3d…x9Zk',
     created_at: new Date(at).toISOString(),
@@ -279,6 +287,8 @@ const noLimits = {
   max_price: null,
   models: null,
   requests_per_minute: null,
+  concurrency: null,
+  queue_seconds: null,
   expires_at: null,
 };
 

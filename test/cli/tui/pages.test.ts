@@ -148,6 +148,8 @@ function key(id: string, limits: Partial<Key['limits']> = {}): Key {
     max_price: null,
     models: null,
     requests_per_minute: null,
+    concurrency: null,
+    queue_seconds: null,
     expires_at: null,
   };
   const time = new Date(1_800_000_000_000).toISOString();
@@ -249,7 +251,7 @@ describe('a line that is typed for a row', () => {
     tui.type('2');
     await tui.shows('ci ');
     tui.type('e');
-    for (let field = 0; field < 7; field += 1) tui.type(keys.ctrlU + keys.tab);
+    for (let field = 0; field < 9; field += 1) tui.type(keys.ctrlU + keys.tab);
     tui.type('\r');
     await tui.shows('Remove all limits of ci?');
     tui.type('\r');
@@ -259,7 +261,7 @@ describe('a line that is typed for a row', () => {
     await tui.shows('Remove all limits of ci?');
     tui.type('y');
     await tui.shows('ci: no limits.');
-    expect(Object.values(changes[0] as object)).toEqual([null, null, null, null, null]);
+    expect(Object.values(changes[0] as object)).toEqual(Array(7).fill(null));
   });
 });
 

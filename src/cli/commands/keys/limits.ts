@@ -1,4 +1,5 @@
 import { Argument, Command, InvalidArgumentError, Option } from '@commander-js/extra-typings';
+import { queueDefaults } from '../../../shared/constants/queue-defaults.ts';
 import type { Limits, LimitsChange } from '../../../shared/contract/key-limits.ts';
 import { getLimits, setLimits } from '../../../shared/endpoints.ts';
 import { exitCodes } from '../../../shared/errors.ts';
@@ -9,7 +10,7 @@ import { CliError } from '../../failures/cli-error.ts';
 import { resolveKey, resolveWorkspace } from '../../names/resolve.ts';
 import { example, wholeNumber } from '../../options.ts';
 import type { Column } from '../../output/table.ts';
-import { futureTime } from '../../times.ts';
+import { futureTime, secondsTo } from '../../times.ts';
 
 /** The flag of each limit. */
 const clearable = {
@@ -17,6 +18,8 @@ const clearable = {
   'max-price': 'max_price',
   model: 'models',
   rpm: 'requests_per_minute',
+  concurrency: 'concurrency',
+  queue: 'queue_seconds',
   expires: 'expires_at',
 } as const satisfies Record<string, keyof LimitsChange>;
 
@@ -73,7 +76,7 @@ async function changeLimits(context: Context, command: LimitsCommand): Promise<v
   if (Object.keys(body).length === 0) {
     throw new CliError('No limit was given.', {
       exit: exitCodes.usage,
-      next: 'Give --spend-cap, --max-price, --model, --rpm, --expires or --clear.',
+      next: 'Give --spend-cap, --max-price, --model, --rpm, --concurrency, --queue, --expires or --clear.',
     });
   }
   const workspace = await resolveWorkspace(context, command.workspace);
@@ -107,6 +110,12 @@ const limitColumns = (now: number): Column<Limits>[] => [
     value: (it) => it.requests_per_minute,
     show: (it) => String(it.requests_per_minute ?? none),
   },
+  { title: 'concurrency', value: (it) => it.concurrency, show: (it) => String(it.concurrency ?? none) },
+  {
+    title: 'queue_seconds',
+    value: (it) => it.queue_seconds,
+    show: (it) => `${it.queue_seconds ?? queueDefaults.queueMs / 1000} s`,
+  },
   {
     title: 'expires_at',
     value: (it) => it.expires_at,
@@ -124,6 +133,8 @@ interface LimitFlags {
   maxPrice?: LimitsChange['max_price'];
   model?: string[] | undefined;
   rpm?: number | undefined;
+  concurrency?: number | undefined;
+  queue?: number | undefined;
   expires?: string | undefined;
 }
 
@@ -150,6 +161,16 @@ export function limitFlags<A extends unknown[], O extends Record<string, unknown
       new Option('--rpm <count>', 'calls per 60 seconds').argParser(wholeNumber({ min: 1, max: 1_000_000 })),
     )
     .addOption(
+      new Option('--concurrency <count>', 'calls that run at a time; others wait').argParser(
+        wholeNumber({ min: 1, max: 10_000 }),
+      ),
+    )
+    .addOption(
+      new Option('--queue <time>', 'how long they wait at most: 30s, 2m, 0s for not at all').argParser(
+        secondsTo(3600),
+      ),
+    )
+    .addOption(
       new Option('--expires <time>', 'when it expires: 30d, 12h, a UTC day or a time').argParser(
         futureTime(clock),
       ),
@@ -158,12 +179,14 @@ export function limitFlags<A extends unknown[], O extends Record<string, unknown
 
 /** The change that the given flags describe. */
 export function limitsChange(flags: LimitFlags): LimitsChange {
-  const { spendCap: spend_cap, maxPrice: max_price, model: models, rpm, expires } = flags;
+  const { spendCap: spend_cap, maxPrice: max_price, model: models, rpm, concurrency, queue, expires } = flags;
   return {
     ...(spend_cap !== undefined && { spend_cap }),
     ...(max_price !== undefined && { max_price }),
     ...(models !== undefined && { models }),
     ...(rpm !== undefined && { requests_per_minute: rpm }),
+    ...(concurrency !== undefined && { concurrency }),
+    ...(queue !== undefined && { queue_seconds: queue }),
     ...(expires !== undefined && { expires_at: expires }),
   };
 }
@@ -193,6 +216,7 @@ export function limitsText({
   max_price,
   models,
   requests_per_minute,
+  concurrency,
   expires_at,
 }: Limits): string {
   const parts: string[] = [];
@@ -202,6 +226,7 @@ export function limitsText({
   if (models) parts.push(`models ${models.join(' ')}`);
   if (requests_per_minute)
     parts.push(`${requests_per_minute} ${requests_per_minute === 1 ? 'request' : 'requests'} per minute`);
+  if (concurrency) parts.push(`${concurrency} ${concurrency === 1 ? 'call' : 'calls'} at a time`);
   if (expires_at) parts.push(`until ${expires_at}`);
   return parts.join(', ');
 }

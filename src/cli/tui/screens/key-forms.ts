@@ -12,6 +12,8 @@ export function limitFields(limits?: Limits): Field[] {
     max_price: price,
     models,
     requests_per_minute: rpm,
+    concurrency,
+    queue_seconds: queue,
     expires_at: expires,
   } = limits ?? {};
   return [
@@ -37,6 +39,22 @@ export function limitFields(limits?: Limits): Field[] {
       initial: rpm?.toString(),
       placeholder: 'any',
       params: paramsOf('requests_per_minute'),
+    },
+    {
+      name: 'concurrency',
+      label: 'calls at a time',
+      kind: 'number',
+      initial: concurrency?.toString(),
+      placeholder: 'any',
+      params: paramsOf('concurrency'),
+    },
+    {
+      name: 'queue',
+      label: 'others wait, seconds',
+      kind: 'number',
+      initial: queue?.toString(),
+      placeholder: '30',
+      params: paramsOf('queue_seconds'),
     },
     {
       name: 'models',
@@ -75,7 +93,7 @@ export function limitFields(limits?: Limits): Field[] {
 
 /** The limits that the fields describe; null where there is none. */
 export function limitsIn(values: FormValues, now: () => number): Required<LimitsChange> {
-  const { spend_cap: usd, period, rpm, models, input, output, expires } = values;
+  const { spend_cap: usd, period, rpm, concurrency, queue, models, input, output, expires } = values;
   const names = models?.split(/[\s,]+/).filter((name) => name !== '') ?? [];
   const isPeriod = period === 'day' || period === 'month' || period === 'total';
   return {
@@ -83,6 +101,8 @@ export function limitsIn(values: FormValues, now: () => number): Required<Limits
     max_price: input || output ? { input: input || null, output: output || null } : null,
     models: names.length > 0 ? names : null,
     requests_per_minute: rpm ? Number(rpm) : null,
+    concurrency: concurrency ? Number(concurrency) : null,
+    queue_seconds: queue ? Number(queue) : null,
     expires_at: expires ? parsedField('expires', () => futureTime({ now })(expires)) : null,
   };
 }

@@ -235,6 +235,8 @@ export const keyFlags = [
   '--max-price',
   '--model',
   '--rpm',
+  '--concurrency',
+  '--queue',
   '--expires',
 ] as const;
 

@@ -8,12 +8,14 @@ import { formatUsd, type NanoUsd, parseUsd } from '../../../shared/money/money.t
 import { isoTime, parseTime } from '../../../shared/time/time.ts';
 import type { KeyDefaults, KeyLimits } from '../../base/handler.ts';
 
-const noLimits: KeyLimits = {
+const noLimits: Required<KeyLimits> = {
   spendCap: null,
   maxPrice: null,
   models: null,
   requestsPerMinute: null,
   expiresAt: null,
+  concurrency: null,
+  queueSeconds: null,
 };
 
 const noDefaults: Required<KeyDefaults> = { cache: null, store: null, events: null, capture: null };
@@ -33,7 +35,7 @@ export function changedLimits(
   before: KeyLimits | null,
   { change, now, prefix = '' }: Change,
 ): KeyLimits | null {
-  const limits = { ...(before ?? noLimits) };
+  const limits = { ...noLimits, ...before };
   if (change.spend_cap !== undefined) {
     const { usd, period } = change.spend_cap ?? {};
     limits.spendCap =
@@ -44,6 +46,8 @@ export function changedLimits(
   if (change.max_price !== undefined) limits.maxPrice = maxPriceOf(change.max_price, prefix);
   if (change.models !== undefined) limits.models = wellFormed(change.models, `${prefix}models`);
   if (change.requests_per_minute !== undefined) limits.requestsPerMinute = change.requests_per_minute;
+  if (change.concurrency !== undefined) limits.concurrency = change.concurrency;
+  if (change.queue_seconds !== undefined) limits.queueSeconds = change.queue_seconds;
   if (change.expires_at !== undefined) {
     limits.expiresAt =
       change.expires_at === null ? null : futureTime(change.expires_at, `${prefix}expires_at`, now);
@@ -53,12 +57,17 @@ export function changedLimits(
 
 /** The API's form of limits. */
 export function limitsView(limits: KeyLimits | null): Limits {
-  const { spendCap, maxPrice, models, requestsPerMinute, expiresAt } = limits ?? noLimits;
+  const { spendCap, maxPrice, models, requestsPerMinute, expiresAt, concurrency, queueSeconds } = {
+    ...noLimits,
+    ...limits,
+  };
   return {
     spend_cap: spendCap && { usd: formatUsd(spendCap.amount), period: spendCap.period },
     max_price: maxPrice && { input: priceView(maxPrice.input), output: priceView(maxPrice.output) },
     models,
     requests_per_minute: requestsPerMinute,
+    concurrency,
+    queue_seconds: queueSeconds,
     expires_at: expiresAt === null ? null : isoTime(expiresAt),
   };
 }

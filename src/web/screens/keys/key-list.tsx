@@ -139,10 +139,11 @@ function Ago({ at }: { at: string }) {
 }
 
 function limitTexts({ limits, models: fixedModels, actions }: Key): (string | false | null | undefined)[] {
-  const { requests_per_minute: rate, models, max_price: price, expires_at: expires } = limits;
+  const { requests_per_minute: rate, models, max_price: price, expires_at: expires, concurrency } = limits;
   const names = [...(fixedModels ?? []), ...(models ?? [])];
   return [
     rate !== null && `${rate}/min`,
+    concurrency !== null && `${concurrency} at a time`,
     names.length > 0 && (names.length > 2 ? `${names.length} models` : names.join(', ')),
     price?.input && `input ≤ $${price.input}`,
     price?.output && `output ≤ $${price.output}`,

@@ -1,19 +1,31 @@
 import type { Limits, LimitsChange } from '../../../shared/contract/key-limits.ts';
 import { type Field, linesOf } from '../../parts/field-types.ts';
 
-export type LimitField = 'cap' | 'period' | 'rate' | 'input' | 'output' | 'models' | 'expires';
+export type LimitField =
+  | 'cap'
+  | 'period'
+  | 'rate'
+  | 'concurrency'
+  | 'queue'
+  | 'input'
+  | 'output'
+  | 'models'
+  | 'expires';
 
 const noLimits: Limits = {
   spend_cap: null,
   max_price: null,
   models: null,
   requests_per_minute: null,
+  concurrency: null,
+  queue_seconds: null,
   expires_at: null,
 };
 
 /** Fields for the limits of a key, with what they are now. */
 export function limitsFields(limits: Limits = noLimits): Field<LimitField>[] {
   const { spend_cap: cap, max_price: price, models, requests_per_minute: rate, expires_at: expires } = limits;
+  const { concurrency, queue_seconds: queue } = limits;
   return [
     {
       name: 'cap',
@@ -51,6 +63,25 @@ export function limitsFields(limits: Limits = noLimits): Field<LimitField>[] {
       kind: 'time',
       value: localText(expires),
       param: 'expires_at',
+      isHalf: true,
+    },
+    {
+      name: 'concurrency',
+      label: 'Calls at a time',
+      kind: 'number',
+      value: concurrency === null ? '' : String(concurrency),
+      placeholder: 'any number',
+      param: 'concurrency',
+      isHalf: true,
+    },
+    {
+      name: 'queue',
+      label: 'Others wait',
+      kind: 'number',
+      value: queue === null ? '' : String(queue),
+      placeholder: '30',
+      hint: 'seconds at most',
+      param: 'queue_seconds',
       isHalf: true,
     },
     {
@@ -93,14 +124,17 @@ export function limitsIn(values: Readonly<Record<LimitField, string>>): LimitsCh
     spend_cap: cap ? { usd: cap, period: values.period as 'day' } : null,
     max_price: input || output ? { input: input ?? null, output: output ?? null } : null,
     models: models.length > 0 ? models : null,
-    // What is no number is sent as it is, so that the answer says so.
-    requests_per_minute: rate
-      ? Number.isNaN(Number(rate))
-        ? (rate as unknown as number)
-        : Number(rate)
-      : null,
+    requests_per_minute: numberOf(rate),
+    concurrency: numberOf(text(values.concurrency)),
+    queue_seconds: numberOf(text(values.queue)),
     expires_at: values.expires ? new Date(values.expires).toISOString() : null,
   };
+}
+
+/** What is no number is sent as it is, so that the answer says so. */
+function numberOf(written: string | null | undefined): number | null {
+  if (!written) return null;
+  return Number.isNaN(Number(written)) ? (written as unknown as number) : Number(written);
 }
 
 /** The limits that are set, for a key that has none yet. */
