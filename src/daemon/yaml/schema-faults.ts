@@ -109,6 +109,7 @@ function isKindOf({ type, const: constant, enum: names }: Walked, value: unknown
   if (constant !== undefined) return value === constant;
   if (names !== undefined) return names.some((name) => typeof name === typeof value);
   if (type === 'array') return Array.isArray(value);
+  if (type === 'integer') return typeof value === 'number';
   if (type !== 'object') return typeof value === type;
   return typeof value === 'object' && value !== null && !Array.isArray(value);
 }

@@ -78,6 +78,10 @@ describe('the faults of a file', () => {
       '    prices: { input: 0.59, outputs: "0.79" }',
       '  - name: other',
       '    base_url: https://x.example/v1',
+      '    concurrency: none',
+      '    queue: 30',
+      '    queue_max: 0',
+      'concurrency: { ollama: 0, ollama/llama3: { call: 2 }, vllm: { calls: 2, queue: soon } }',
       'aliases:',
       '  fast: 5',
       'nonsense: sim/echo',
@@ -91,8 +95,15 @@ describe('the faults of a file', () => {
       'config.yaml:9:22: `upstreams[0].prices.input` must be text: dollars like "0.59", below 4000; put quotes around 0.59',
       'config.yaml:9:28: unknown key `outputs`: did you mean `output`?',
       'config.yaml:10:5: `upstreams[1]` needs `models`',
-      'config.yaml:13:9: `aliases.fast` must be text, a list of models or a map of models to weights; put quotes around 5',
-      expect.stringMatching(/^config\.yaml:14:1: unknown key `nonsense`: valid keys are listen, /),
+      'config.yaml:12:18: `upstreams[1].concurrency` must be a number of calls from 1 to 10000',
+      'config.yaml:13:12: `upstreams[1].queue` must be a time of at most 999 minutes, like 500ms, 30s or 2m',
+      'config.yaml:14:16: `upstreams[1].queue_max` must be a number of calls from 1 to 10000',
+      'config.yaml:15:24: `concurrency.ollama` must be a number of calls from 1 to 10000',
+      'config.yaml:15:42: `concurrency.ollama/llama3` needs `calls`',
+      'config.yaml:15:44: unknown key `call`: did you mean `calls`?',
+      'config.yaml:15:80: `concurrency.vllm.queue` must be a time of at most 999 minutes, like 500ms, 30s or 2m',
+      'config.yaml:17:9: `aliases.fast` must be text, a list of models or a map of models to weights; put quotes around 5',
+      expect.stringMatching(/^config\.yaml:18:1: unknown key `nonsense`: valid keys are listen, /),
     ]);
   });
 

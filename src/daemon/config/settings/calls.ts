@@ -1,8 +1,10 @@
 import { type Static, Type } from 'typebox';
 import { fallbackReasons } from '../../../shared/constants/fallback-reasons.ts';
+import { queueDefaults } from '../../../shared/constants/queue-defaults.ts';
 import { type KnownProvider, knownProviders, providerFacts } from '../../../shared/known-providers.ts';
 import { inWords } from '../../../shared/text/in-words.ts';
 import { trimEnd } from '../../../shared/text/trim-text.ts';
+import { durationMs, durationPattern } from '../durations.ts';
 import { type ConfiguredHeaders, headersOf, WrittenHeaders } from '../headers.ts';
 import { fileOf, type SecretFile } from '../secret-files.ts';
 import { flag, integer, text, url, variable } from './schemas.ts';
@@ -42,6 +44,25 @@ const memberPath = Type.String({
   description: 'the name of a member, or names with dots, such as tools.function.strict',
 });
 
+const slots = integer(1, 10_000, 'a number of calls');
+const queue = Type.String({
+  pattern: durationPattern,
+  description: 'a time of at most 999 minutes, like 500ms, 30s or 2m',
+});
+const queueMax = integer(1, 10_000, 'a number of calls');
+
+/** Calls that run at a time, alone or with how others wait. */
+const ConcurrencyConfig = Type.Union(
+  [
+    slots,
+    Type.Object(
+      { calls: slots, queue: Type.Optional(queue), queue_max: Type.Optional(queueMax) },
+      { additionalProperties: false, description: 'a map of calls, queue and queue_max' },
+    ),
+  ],
+  { description: 'a number of calls from 1 to 10000, or a map of calls, queue and queue_max' },
+);
+
 const UpstreamConfig = Type.Object(
   {
     name: Type.String({
@@ -54,6 +75,10 @@ const UpstreamConfig = Type.Object(
     headers: Type.Optional(WrittenHeaders),
     /** `"*"` forwards any name. */
     models: Type.Array(text, { minItems: 1, description: 'a list of names, or ["*"]' }),
+    /** Calls that run there at a time, how long others wait, and how many. */
+    concurrency: Type.Optional(slots),
+    queue: Type.Optional(queue),
+    queue_max: Type.Optional(queueMax),
     wire: Type.Optional(
       Type.Enum(['chat', 'responses', 'messages'], { description: 'chat, responses or messages' }),
     ),
@@ -119,6 +144,12 @@ export const routeSettings = {
       description: 'a list of context_length, content_filter and empty',
     }),
     { default: [] },
+  ),
+  concurrency: setting(
+    Type.Record(Type.String(), ConcurrencyConfig, {
+      description: 'a map of providers and models to numbers of calls',
+    }),
+    { default: {} },
   ),
   timeouts: {
     connect_ms: setting(milliseconds, { default: 5_000, live: false }),
@@ -210,8 +241,13 @@ export function callConfig(
   };
 }
 
-export function routeConfig({ default_model, aliases, fallbacks, fallback_on, timeouts }: RouteValues) {
+export function routeConfig(values: RouteValues) {
+  const { default_model, aliases, fallbacks, fallback_on, timeouts } = values;
+  const concurrency = concurrencyIn(values);
   return {
+    /** How many calls run at a time, by the name of a provider or the id of a model. */
+    concurrency,
+    hasConcurrency: Object.keys(concurrency).length > 0,
     /** The model of calls that name none. */
     defaultModel: default_model,
     /** Other names for models, or for groups of them. */
@@ -223,6 +259,23 @@ export function routeConfig({ default_model, aliases, fallbacks, fallback_on, ti
     /** How long a provider may be silent before a stream starts without its answer; 0: as long as it likes. */
     silentStartMs: timeouts.silent_start_ms,
   };
+}
+
+/** The limits of upstreams, and those that are set by name, which take precedence. */
+function concurrencyIn({ upstreams, concurrency }: Pick<RouteValues, 'upstreams' | 'concurrency'>) {
+  const limits: Record<string, { calls: number; queueMs: number; queueMax: number }> = {};
+  const add = (name: string, written: { calls: number; queue?: string; queue_max?: number }) => {
+    limits[name] = {
+      calls: written.calls,
+      queueMs: written.queue === undefined ? queueDefaults.queueMs : durationMs(written.queue),
+      queueMax: written.queue_max ?? queueDefaults.queueMax,
+    };
+  };
+  for (const { name, concurrency: calls, ...waiting } of upstreams)
+    if (calls !== undefined) add(name, { calls, ...waiting });
+  for (const [name, written] of Object.entries(concurrency))
+    add(name, typeof written === 'number' ? { calls: written } : written);
+  return limits;
 }
 
 interface CallSources {
