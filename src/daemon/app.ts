@@ -6,6 +6,7 @@ import { createAuthenticate } from './composition/authenticate.ts';
 import { createAutopilotFeature } from './composition/autopilots.ts';
 import { createBudgetFeature } from './composition/budgets.ts';
 import { createCaptureFeature } from './composition/capture.ts';
+import { createConcurrency } from './composition/concurrency.ts';
 import { createDecisionFeature } from './composition/decisions.ts';
 import { createEndpoints } from './composition/endpoints.ts';
 import { createEngineFeature } from './composition/engine.ts';
@@ -61,7 +62,7 @@ export function createApp(deps: AppDeps) {
   const workspaces = createWorkspaces({ store: storage.workspaces, changes: storage.changes });
   const accounts = createAccounts(deps, { events, workspaces });
   const { authentication } = accounts;
-  const models = createModels(deps, { accounts, events, workspaces });
+  const models = { ...createModels(deps, { accounts, events, workspaces }), ...createConcurrency(deps) };
   const { ownKeys, providers } = models;
   const { capture, ...content } = createCaptureFeature(deps, accounts, workspaces);
   const observation = createObservation(deps, { accounts, capture, events, models, workspaces });

@@ -2,7 +2,12 @@ import type { TraceView } from '../shared/contract/traces.ts';
 import type { Tone } from './field.ts';
 
 /** What Gateway does in a call besides asking providers, as all clients name it. */
-export const stepNames = { admitted: 'plan', held: 'reserve cost', settled: 'record cost' } as const;
+export const stepNames = {
+  admitted: 'plan',
+  queued: 'queue',
+  held: 'reserve cost',
+  settled: 'record cost',
+} as const;
 
 type HookRun = NonNullable<TraceView['hooks']>[number];
 

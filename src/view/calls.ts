@@ -170,6 +170,15 @@ export const callFields: readonly CallField[] = [
     text: ({ trace }) => briefRate(trace && tokenRate(trace)),
   },
   {
+    name: 'queue_ms',
+    label: 'queue',
+    lists: 'ended',
+    unit: 'ms',
+    // Daemons of earlier versions lack it.
+    value: ({ trace }) => trace?.queue_ms ?? null,
+    text: ({ trace }) => duration(trace?.queue_ms ?? null),
+  },
+  {
     name: 'total_ms',
     lists: 'both',
     isUsual: true,

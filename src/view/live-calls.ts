@@ -85,6 +85,8 @@ export class LiveCalls {
     }
     const id = data.request_id;
     if (typeof id !== 'string' || !type.startsWith('request.')) return false;
+    // It may never start, and floods of rejected calls have no event each.
+    if (type === 'request.queued') return false;
     const at = Date.parse(created_at);
     const before = this.#calls.get(id);
     const isEnd = isEndOfRequest(type);

@@ -66,6 +66,13 @@ const providerColumns: Column<ProviderView>[] = [
     style: ({ state }) => (state === 'available' ? 'green' : 'yellow'),
   },
   { title: 'reason', value: ({ reason }) => reason, show: ({ reason }) => reason ?? '–' },
+  {
+    title: 'concurrency',
+    // Older daemons do not report it.
+    value: ({ concurrency }) => concurrency?.calls,
+    show: ({ concurrency: limit }) =>
+      limit ? `${limit.running} of ${limit.calls} running, ${limit.waiting} waiting` : 'no limit',
+  },
   { title: 'dropped', value: ({ dropped }) => dropped.join(' ') },
   {
     title: 'renamed',

@@ -1,6 +1,7 @@
 import type { DaemonStatus } from '../../shared/contract/daemon.ts';
 import { aboutHandlers, statusReaders } from '../features/about/index.ts';
 import { backupHandlers } from '../features/backups/index.ts';
+import type { Concurrency } from '../features/concurrency/index.ts';
 import { configurationHandlers, createConfigurationChanges } from '../features/configuration/index.ts';
 import { metricsHandlers } from '../features/metrics/index.ts';
 import { referenceHandlers } from '../features/reference/index.ts';
@@ -19,7 +20,7 @@ interface AdminFeatures {
   endpoints: Pick<Endpoints, 'describe'>;
   /** The number of readers of events. */
   eventFollowers: () => number;
-  models: Models;
+  models: Models & { concurrency: Concurrency };
   workspaces: Pick<Workspaces, 'requireDaemonOwner'>;
   /** The last known state of the Lightning back end. */
   backendState: () => Promise<DaemonStatus['wallet']>;

@@ -69,6 +69,8 @@ export function createCallWorker(deps: CallWorkerDeps) {
     models: {
       guardrails: models.guardrails,
       router: hereOnly(models.router, { providers, vault: ownKeys.vault }),
+      // Slots are given by the main thread, which makes the calls that need them.
+      concurrency: { enter: () => Promise.reject(new NotHere()) },
     },
     observers: [counting, observedCalls(observe)],
     paidCalls: undefined,

@@ -1,3 +1,4 @@
+import type { Concurrency } from '../features/concurrency/index.ts';
 import { families } from '../features/metrics/index.ts';
 import type { Accounts } from './accounts.ts';
 import type { AppDeps } from './app-deps.ts';
@@ -6,7 +7,7 @@ import type { WorkerLoad } from './workers.ts';
 
 interface MetricsFeatures {
   accounts: Pick<Accounts, 'admission'>;
-  models: Pick<Models, 'health' | 'providers'>;
+  models: Pick<Models, 'health' | 'providers'> & { concurrency: Pick<Concurrency, 'all'> };
   /** The number of readers of events. */
   eventFollowers: () => number;
 }
@@ -38,6 +39,7 @@ export async function readMetrics(
       name,
       isAvailable: available && !unavailable.has(name),
     })),
+    limits: models.concurrency.all(),
     benches: benches.map(({ provider, model = '', reason }) => ({ provider, model, reason })),
   });
 }

@@ -63,7 +63,9 @@ interface ModelCallFeatures {
   accounts: Pick<Accounts, 'admission' | 'budgets' | 'isPrepaid'>;
   captures: Captures;
   idempotency: Pick<Idempotency, 'once'>;
-  models: Pick<Models, 'guardrails' | 'router'>;
+  models: Pick<Models, 'guardrails' | 'router'> & {
+    concurrency: NonNullable<InferenceDeps['concurrency']>;
+  };
   observers: readonly CallObserver[];
   /** Undefined where calls cannot be paid. */
   paidCalls: PaidCalls | undefined;
@@ -95,6 +97,7 @@ export function createModelCalls(deps: CallAppDeps, features: ModelCallFeatures)
     guardrails: models.guardrails,
     silentStarts: new SilentStarts(world),
     running,
+    concurrency: models.concurrency,
     captures,
     observers,
     ...(paidCalls && { paidCalls }),
@@ -113,7 +116,10 @@ export function createModelCalls(deps: CallAppDeps, features: ModelCallFeatures)
       (signal, onFailure) =>
         repeatedly(world, { everyMs: expireEveryMs, signal, onFailure }, () => removeExpired(deps, signal)),
     ],
-    takeOver: (daemon) => background.takeOver(daemon),
+    async takeOver(daemon) {
+      await storage.slots.releaseLeft(daemon);
+      await background.takeOver(daemon);
+    },
     drain: (deadlineMs) => background.drain(deadlineMs),
   };
 }

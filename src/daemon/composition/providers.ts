@@ -1,3 +1,4 @@
+import type { Concurrency } from '../features/concurrency/index.ts';
 import { latestOf } from '../features/inference/index.ts';
 import { providerHandlers, providerView } from '../features/providers/index.ts';
 import { accountOf } from '../features/routing/index.ts';
@@ -7,7 +8,10 @@ import type { Feature } from './feature.ts';
 import { endBenches, type Models } from './models.ts';
 
 /** What the host's owner sees of the providers, and does about them. */
-export function createProviderFeature({ workers, world }: AppDeps, models: Models): Feature {
+export function createProviderFeature(
+  { workers, world }: AppDeps,
+  models: Models & { concurrency: Pick<Concurrency, 'ofProvider'> },
+): Feature {
   const { byName } = models.providers;
   return {
     handlers: providerHandlers({
@@ -28,6 +32,7 @@ export function createProviderFeature({ workers, world }: AppDeps, models: Model
           usesOf: (account) => models.health.usesOf(account),
           periods: models.health.periods(world.now()),
           refusals: latestOf(refusals.flat()),
+          concurrency: models.concurrency.ofProvider(name),
           now: world.now(),
         });
       },

@@ -4,6 +4,7 @@ import { AnyObject, nullable, Timestamp } from './vocabulary.ts';
 
 /** Types of events that a filter can name; `events.gap` and `events.dropped` always pass. */
 export const eventTypes = [
+  'request.queued',
   'request.started',
   'request.routed',
   'request.progress',

@@ -39,6 +39,9 @@ export const modelCallHeaders = {
   'x-service-upstream': 'The provider that answered.',
   'x-service-dropped':
     'Parts of the request that the provider’s format cannot express or that money does not cover, and that were left out or reduced: `tools[3], text.verbosity`.',
+  'x-service-queue-ms':
+    'How long the call waited until limits of concurrent calls let it go on, in milliseconds; absent if it did not wait.',
+  'x-service-queue-position': 'Its position in the queue when it began to wait, counted from 1.',
   'x-service-cache': '`hit` or `miss`, for calls that use the response cache.',
   'x-service-cost-usd':
     'The cost of the answer in dollars, also when your own provider key paid it: `service.charged_usd` is 0 then. Absent on streams and when the price is unknown.',

@@ -105,6 +105,16 @@ const ProviderView = Type.Object(
       }),
       { description: 'Current ones. A call is tried at `next_attempt_at`; null if it is due.' },
     ),
+    concurrency: nullable(
+      Type.Object(
+        {
+          calls: Type.Integer({ minimum: 1, description: 'How many may run at a time.' }),
+          running: Type.Integer({ minimum: 0 }),
+          waiting: Type.Integer({ minimum: 0 }),
+        },
+        { description: 'The limit of concurrent calls, and how busy it is now; null without one.' },
+      ),
+    ),
     dropped: Type.Array(Type.String(), { description: 'Members that the configuration leaves out.' }),
     renamed: Type.Record(Type.String(), Type.String(), {
       description: 'Members that the configuration renames, with their new names.',

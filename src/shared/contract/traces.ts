@@ -94,6 +94,15 @@ export const HookRunView = Type.Object(
   { $id: 'HookRun' },
 );
 
+/** A wait until other calls had ended. */
+const WaitView = Type.Object({
+  limit: Type.Enum(['key', 'model', 'provider'], { description: 'What ran as many calls as it may.' }),
+  name: Type.String({ description: 'The id of the key, or the name of the model or provider.' }),
+  position: Type.Integer({ minimum: 1, description: 'The place in the queue when the wait began.' }),
+  started_ms: Type.Number({ minimum: 0 }),
+  ms: Type.Number({ minimum: 0 }),
+});
+
 /** The steps and timings of a finished or rejected call, without any content. */
 export const TraceView = Type.Object(
   {
@@ -149,6 +158,10 @@ export const TraceView = Type.Object(
       settled_ms: Milliseconds(
         'The settlement was on disk; the end of the answer is sent only then. Available for the latest 10,000 calls since the daemon started, otherwise null.',
       ),
+    }),
+    queue_ms: Milliseconds('How long it waited in queues altogether; null if it did not.'),
+    waits: Type.Array(WaitView, {
+      description: 'How it waited until limits of concurrent calls let it go on.',
     }),
     attempts: Type.Array(TraceAttempt),
     routes: nullable(

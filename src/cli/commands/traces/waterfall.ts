@@ -39,7 +39,7 @@ export function waterfall(trace: TraceView, columns: number, paint: Paint = (_st
 }
 
 function stretchesOf(trace: TraceView): Stretch[] {
-  const { timings, attempts, provider } = trace;
+  const { timings, attempts, provider, waits } = trace;
   const { admitted_ms: admitted, held_ms: held, first_token_ms: first } = timings;
   const { total_ms: total, settled_ms: settled } = timings;
   const stretch = (name: string, from: number, to: number, more = '', style?: Style): Stretch => ({
@@ -57,9 +57,14 @@ function stretchesOf(trace: TraceView): Stretch[] {
   const hooks = hookSteps(trace).map(({ label, from, to, note, tone }) =>
     stretch(label, from, to, note, tone === 'bad' ? 'red' : undefined),
   );
+  // Daemons of earlier versions lack them.
+  const queued = (waits ?? []).map(({ name, position, started_ms: from, ms }) =>
+    stretch(stepNames.queued, from, from + ms, `position ${position} at ${name}`, 'yellow'),
+  );
   return [
     ...hooks,
     ...(admitted === null ? [] : [stretch(stepNames.admitted, 0, admitted)]),
+    ...queued,
     ...(admitted === null || held === null ? [] : [stretch(stepNames.held, admitted, held)]),
     ...tried,
     ...(first === null || provider === null ? [] : [stretch('answer', first, total, '', 'cyan')]),

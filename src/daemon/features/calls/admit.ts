@@ -4,6 +4,7 @@ import { gatewayKeyHeader } from '../../../shared/http/gateway-key.ts';
 import type { NanoUsd } from '../../../shared/money/money.ts';
 import { credentialId } from '../../base/handler.ts';
 import { matchesPattern } from '../catalog/index.ts';
+import type { CallSlots } from '../concurrency/index.ts';
 import type { CallGuard } from '../guardrails/index.ts';
 import {
   type CallTrace,
@@ -19,7 +20,7 @@ import type { CallCapture } from './call-capture.ts';
 import type { CallDeps } from './call-deps.ts';
 import { type ModelCall, observersOf } from './call-observer.ts';
 import { capableRoutes } from './capable-routes.ts';
-import { checkAction, defaultsOf, enforceKeyPolicy, policyOf } from './key-policy.ts';
+import { checkAction, defaultsOf, enforceKeyPolicy, limitsConcurrency, policyOf } from './key-policy.ts';
 import { Meter } from './meter.ts';
 import { costOn, inputTokens, noTokens } from './pricing/cost-bound.ts';
 import {
@@ -28,6 +29,7 @@ import {
   type OutputBudget,
   uncappedBudget,
 } from './pricing/output-budget.ts';
+import { ClientLeft, takeSlots } from './take-slots.ts';
 
 /** Routes of a plan that a trace includes. */
 const tracedRoutesMax = 8;
@@ -37,11 +39,14 @@ export interface Admitted {
   meter: Meter;
   /** The routes to try, and the output that the hold pays for. */
   budget: OutputBudget;
+  /** Its places among those that run at a time; undefined if nothing limits them. */
+  slots: CallSlots | undefined;
 }
 
 /**
- * Plans a call and sets its money aside; a rejection is reported to the observers. Fails with the errors of the key's policy
- * and limits, of routing, and with an invoice if the call only has to be paid.
+ * Plans a call, waits until its limits of concurrent calls let it start, and sets its money aside; a rejection is reported to
+ * the observers. Fails with the errors of the key's policy and limits, of routing, and with an invoice if the call only has to
+ * be paid.
  */
 export async function admit(
   deps: CallDeps,
@@ -50,16 +55,22 @@ export async function admit(
   guard: CallGuard | undefined,
 ): Promise<Admitted> {
   const startedAt = guard?.startedAt ?? deps.world.elapsed();
+  let slots: CallSlots | undefined;
   try {
     const plan = await planCall(deps, call);
+    if (deps.settings.hasConcurrency || limitsConcurrency(policyOf(call.caller)))
+      slots = await takeSlots(deps, call, { routes: plan.routes, startedAt });
     const { hold, budget } = await reserve(deps, call, plan);
-    const meter = meterOf(deps, call, { plan, hold, budget, startedAt, captured: capture?.level });
+    const meter = meterOf(deps, call, { plan, hold, budget, startedAt, slots, captured: capture?.level });
     const model = budget.routes[0]?.offer.model ?? hold.record.model;
     for (const observer of observersOf(deps, call)) observer.onAdmitted?.({ call, model });
-    return { meter, budget };
+    return { meter, budget, slots };
   } catch (error) {
+    slots?.release();
     const ms = deps.world.elapsed() - startedAt;
-    for (const observer of observersOf(deps, call)) observer.onRejected?.({ call, error, ms });
+    // One whose client left is reported as a request.
+    if (!(error instanceof ClientLeft))
+      for (const observer of observersOf(deps, call)) observer.onRejected?.({ call, error, ms });
     capture?.rejected(asApiError(error));
     throw error;
   }
@@ -153,13 +164,14 @@ interface Reserved {
   hold: Hold;
   budget: OutputBudget;
   startedAt: number;
+  slots: CallSlots | undefined;
   captured: CallTrace['captured'];
 }
 
 function meterOf(
   deps: CallDeps,
   call: ModelCall,
-  { plan, hold, budget, startedAt, captured }: Reserved,
+  { plan, hold, budget, startedAt, slots, captured }: Reserved,
 ): Meter {
   const observers = observersOf(deps, call);
   return new Meter({
@@ -173,6 +185,7 @@ function meterOf(
     marginPpm: deps.settings.marginPpm,
     hold,
     startedAt,
+    ...(slots && { waits: slots.waits, onEnd: () => slots.release() }),
     routes: plan.routes
       .slice(0, tracedRoutesMax)
       .map(({ provider, offer }) => ({ provider, model: offer.model })),

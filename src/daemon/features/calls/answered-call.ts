@@ -73,6 +73,11 @@ export class AnsweredCall {
     else if (route.cacheMiss) headers['x-service-cache'] = 'miss';
     if (meter.dropped.length > 0)
       headers['x-service-dropped'] = headerText(meter.dropped.map(({ param }) => param).join(', '));
+    const [wait] = meter.waits;
+    if (wait !== undefined) {
+      headers['x-service-queue-ms'] = String(meter.waits.reduce((sum, { ms }) => sum + ms, 0));
+      headers['x-service-queue-position'] = String(wait.position);
+    }
     const cost = settled?.service.cost;
     if (cost) headers['x-service-cost-usd'] = cost.total_usd;
     return headers;

@@ -1,6 +1,7 @@
 import type { MakeId } from '../../../shared/ids.ts';
 import type { Log } from '../../base/log.ts';
 import type { World } from '../../base/world.ts';
+import type { Concurrency } from '../concurrency/index.ts';
 import type { GuardrailSettings, Guardrails } from '../guardrails/index.ts';
 import type { Admission, FreeTierSettings, MeteringStore } from '../metering/index.ts';
 import type { PaidCalls } from '../payment-required/index.ts';
@@ -24,8 +25,12 @@ export interface CallDeps {
     readonly freeTier: FreeTierSettings;
     /** How long a provider may be silent before a stream starts without its answer; 0: as long as it likes. */
     readonly silentStartMs: number;
+    /** Whether any provider or model has a limit of concurrent calls. */
+    readonly hasConcurrency?: boolean;
     readonly guardrails: Pick<GuardrailSettings, 'isUsed'>;
   };
+  /** Bounds how many calls run at a time. */
+  concurrency?: Pick<Concurrency, 'enter'>;
   /** What calls and answers have to pass. */
   guardrails: Pick<Guardrails, 'begin' | 'checksRequests' | 'counted' | 'request'>;
   silentStarts: SilentStarts;

@@ -12,6 +12,8 @@ export function callEvents(feed: Pick<EventFeed, 'publish' | 'announce'>): CallO
     feed.publish({ type, workspaceId: caller.workspaceId, data });
   };
   return {
+    onQueued: ({ call, model, limit, position }) =>
+      publish('request.queued', call, { model, limit: limit.kind, name: limit.name, position }),
     onAdmitted: ({ call, model }) =>
       publish('request.started', call, { model, streamed: call.inference.stream }),
     onRouted: ({ call, model, provider, attempt }) =>

@@ -27,6 +27,8 @@ export interface ModelCall {
  * throw, and no call waits for them.
  */
 export interface CallObserver {
+  /** The call waits until its limits of concurrent calls let it start, or go on with another provider. */
+  onQueued?(queued: QueuedModelCall): void;
   /** The call was admitted and its hold is being written. */
   onAdmitted?(admitted: AdmittedCall): void;
   /** A provider is about to be asked. */
@@ -37,6 +39,16 @@ export interface CallObserver {
   onSettled?(usage: UsageRecord, settledMs: number): void;
   /** The call was rejected before a provider was asked: by a limit, the balance, or for lack of a route. */
   onRejected?(rejected: RejectedCall): void;
+}
+
+export interface QueuedModelCall {
+  call: ModelCall;
+  /** The catalog's id of the best route's model; null if there is none. */
+  model: string | null;
+  /** What it waits for: a key, model or provider. */
+  limit: { kind: string; name: string };
+  /** Counted from 1. */
+  position: number;
 }
 
 export interface AdmittedCall {

@@ -16,6 +16,8 @@ export interface HeldCallOptions {
   clock: { elapsed(): number };
   /** `clock.elapsed()` when the request arrived. */
   startedAt: number;
+  /** Called once when the call is over, before its settlement is on disk. */
+  onEnd?: () => void;
 }
 
 /** An admitted call, whose hold is settled once: by whatever ends it first. */
@@ -53,7 +55,8 @@ export class HeldCall {
     outcome: CallOutcome,
     answer: ((usage: UsageRecord) => SlotAnswer | undefined) | undefined,
   ): Promise<UsageRecord> {
-    const { admission, hold, observers } = this.#options;
+    const { admission, hold, observers, onEnd } = this.#options;
+    onEnd?.();
     const usage = usageRecord(hold.record, outcome);
     await admission.settle(hold, settlementFor(usage, answer?.(usage)));
     const settledMs = this.sinceStart();

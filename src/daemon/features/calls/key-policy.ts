@@ -135,6 +135,12 @@ export function capsOf(policy: KeyPolicy | undefined): RouteCaps {
   };
 }
 
+/** Whether a key, or one that it descends from, limits its concurrent calls. */
+export function limitsConcurrency(policy: KeyPolicy | undefined): boolean {
+  if (!policy?.isRestricted) return false;
+  return policy.limits?.concurrency != null || limitsConcurrency(policy.parent);
+}
+
 /** The `param` of the limit that an error reports; undefined for other errors. */
 export function limitHit(error: unknown): string | undefined {
   if (!(error instanceof ApiError) || error.param === null) return undefined;

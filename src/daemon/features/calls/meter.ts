@@ -35,6 +35,8 @@ const charactersPerTokenMin = 3;
 /** No vocabulary has longer tokens on average; a longer answer means that the provider ignored its limit. */
 const charactersPerTokenMax = 24;
 
+const noWaits: NonNullable<CallTrace['waits']> = [];
+
 type PromptTokens = Pick<Tokens, 'input' | 'cachedInput' | 'cacheWrite'>;
 
 export interface MeterOptions extends HeldCallOptions {
@@ -45,6 +47,8 @@ export interface MeterOptions extends HeldCallOptions {
   /** The best routes of the plan, best first. */
   routes?: CallTrace['routes'];
   captured?: CallTrace['captured'];
+  /** How the call waited for others to end; the list grows. */
+  waits?: NonNullable<CallTrace['waits']>;
   /** Estimate of the prompt, in tokens. */
   promptTokens: number;
   /** The output that the hold pays for, in tokens. */
@@ -200,6 +204,11 @@ export class Meter {
     return { ...noTokens, input: this.#options.promptTokens, ...this.#reportedPrompt, output };
   }
 
+  /** How the call waited for others to end. */
+  get waits(): NonNullable<CallTrace['waits']> {
+    return this.#options.waits ?? noWaits;
+  }
+
   get ttftMs(): number | null {
     return this.#ttftMs;
   }
@@ -264,6 +273,7 @@ export class Meter {
         routes: this.#options.routes ?? [],
         ...(this.dropped.length > 0 && { dropped: this.dropped }),
         ...(this.hooks && this.hooks.length > 0 && { hooks: [...this.hooks] }),
+        ...(this.waits.length > 0 && { waits: [...this.waits] }),
         ...(this.#options.captured && { captured: this.#options.captured }),
         ...(route &&
           isSubscribed(route) && {

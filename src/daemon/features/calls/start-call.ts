@@ -51,7 +51,7 @@ export async function startCall<Format>(
 ): Promise<{ started: StartedCall; format: Format; headers: Record<string, string> }> {
   const capture = deps.captures?.begin(call);
   const guard = deps.settings.guardrails.isUsed ? deps.guardrails.begin(call) : undefined;
-  const { meter, budget } = await admit(deps, call, capture, guard);
+  const { meter, budget, slots } = await admit(deps, call, capture, guard);
   meter.hooks = guard?.runs;
   const { abort, canceled, release } = watchCancellation(call, deps.running);
   let asked: Route | undefined;
@@ -66,6 +66,7 @@ export async function startCall<Format>(
         outputTokensMaxFor: budget.outputTokensOn,
         signal: abort.signal,
         attempts: meter.attempts,
+        slots,
         capture,
         onAttempt(route, attempt) {
           asked = route;

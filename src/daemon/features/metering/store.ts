@@ -30,6 +30,19 @@ export interface HoldRecord {
   free?: NanoUsd;
 }
 
+/** How a call waited until others had ended. */
+export type CallWait = {
+  /** What ran as many calls as it may. */
+  limit: 'key' | 'model' | 'provider';
+  /** Its id or name. */
+  name: string;
+  /** The position when the wait began, counted from 1. */
+  position: number;
+  /** When it began, in milliseconds since the call arrived. */
+  startedMs: number;
+  ms: number;
+};
+
 /** The stages of a call, in milliseconds since it arrived, and its planned routes. */
 export interface CallTrace {
   /** Routes were planned and money was reserved; no provider is called before. */
@@ -50,6 +63,8 @@ export interface CallTrace {
   captured?: 'memory' | 'disk';
   /** What guardrails did; absent if it had to pass none. */
   hooks?: readonly Readonly<HookRun>[];
+  /** How it waited until limits of concurrent calls let it go on; absent if it did not. */
+  waits?: readonly CallWait[];
   /** Set if the client's own login at the provider paid: what the call would have cost, null if its price is unknown. */
   subscription?: { listCost: NanoUsd | null };
 }

@@ -61,6 +61,8 @@ export class Counters {
   readonly http = new Map<string, HttpSeries>();
   /** How long settlements took to reach the disk. */
   readonly settling = new Histogram();
+  /** How long calls waited for others to end; those that did not wait are not counted. */
+  readonly queueing = new Histogram();
   /** By provider, then by `ok` or the error code. */
   readonly attempts = new Map<string, Map<string, number>>();
   /** Calls rejected before a provider was asked, by endpoint, then by error code. */
@@ -91,6 +93,8 @@ export class Counters {
     if (usage.ttftMs !== null) series.firstToken.observe(usage.ttftMs / 1000);
     series.duration.observe(usage.totalMs / 1000);
     this.settling.observe(Math.max(0, settledMs - usage.totalMs) / 1000);
+    const { waits } = usage.trace ?? {};
+    if (waits) this.queueing.observe(waits.reduce((sum, { ms }) => sum + ms, 0) / 1000);
     for (const { provider, errorCode } of usage.attempts) {
       add(group(this.attempts, provider, new Map<string, number>()), errorCode ?? 'ok');
     }

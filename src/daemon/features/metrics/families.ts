@@ -29,6 +29,8 @@ export interface Gauges {
   isWritable: boolean;
   providers: { name: string; isAvailable: boolean }[];
   benches: { provider: string; model: string; reason: string }[];
+  /** Limits of concurrent calls that apply to calls now. */
+  limits: readonly { kind: string; name: string; running: number; waiting: number }[];
 }
 
 const nano = 1e9;
@@ -84,7 +86,9 @@ function callFamilies(calls: CallSeries[]): Family[] {
 
 const labelsOf = ({ endpoint, model, provider }: CallSeries): Labels => ({ endpoint, model, provider });
 
-function otherCounts({ http, attempts, refusals, settling, agreements, spanOutcomes }: Counters): Family[] {
+function otherCounts(counters: Counters): Family[] {
+  const { http, attempts, refusals, settling, queueing, agreements, spanOutcomes } = counters;
+  const queued = 'gateway_queue_wait_seconds';
   const duration = 'gateway_http_request_duration_seconds';
   const settled = 'gateway_settlement_duration_seconds';
   return [
@@ -93,6 +97,12 @@ function otherCounts({ http, attempts, refusals, settling, agreements, spanOutco
       help: 'Time from the end of an answer until its settlement was on disk.',
       type: 'histogram',
       values: histogram(settled, {}, settling),
+    },
+    {
+      name: queued,
+      help: 'How long calls that had to wait waited for others to end.',
+      type: 'histogram',
+      values: histogram(queued, {}, queueing),
     },
     {
       name: 'gateway_attempts_total',
@@ -175,7 +185,30 @@ function gaugeFamilies(now: Gauges): Family[] {
       'Providers, or one model of them, that are left alone for a while.',
       now.benches.map((labels) => ({ labels, value: 1 })),
     ),
+    gauge(
+      'gateway_queue_running',
+      'Calls that run within limits of concurrent calls; those of keys together.',
+      queueSamples(now, 'running'),
+    ),
+    gauge(
+      'gateway_queue_waiting',
+      'Calls that wait for others to end, by what they wait for; those of keys together.',
+      queueSamples(now, 'waiting'),
+    ),
   ];
+}
+
+/** There may be any number of keys. */
+function queueSamples({ limits }: Gauges, count: 'running' | 'waiting'): Sample[] {
+  const sums = new Map<string, Sample>();
+  for (const limit of limits) {
+    const labels = { limit: limit.kind, name: limit.kind === 'key' ? '' : limit.name };
+    const id = `${labels.limit} ${labels.name}`;
+    const sample = sums.get(id) ?? { labels, value: 0 };
+    sample.value += limit[count];
+    sums.set(id, sample);
+  }
+  return [...sums.values()];
 }
 
 function nested(counts: Map<string, Map<string, number>>, labels: (outer: string, inner: string) => Labels) {

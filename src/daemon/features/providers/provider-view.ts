@@ -26,6 +26,8 @@ interface ProviderFacts {
   /** Since the start, oldest first. */
   periods: readonly BenchPeriod[];
   refusals: readonly LearnedRefusal[];
+  /** Undefined without a limit of concurrent calls. */
+  concurrency: { calls: number; running: number; waiting: number } | undefined;
   now: number;
 }
 
@@ -56,6 +58,7 @@ export function providerView(facts: ProviderFacts): ProviderView {
       since: isoTime(sinceOf(bench, facts.periods) ?? now),
       next_attempt_at: bench.retryAfterMs > 0 ? isoTime(Math.round(now + bench.retryAfterMs)) : null,
     })),
+    concurrency: concurrencyView(facts),
     dropped: [...(facts.edits?.drop ?? [])],
     renamed: { ...facts.edits?.rename },
     learned: refusals.map(({ model, member, change, becomes, agoMs, leftMs }) => ({
@@ -67,6 +70,12 @@ export function providerView(facts: ProviderFacts): ProviderView {
       forgotten_at: isoTime(Math.round(now + leftMs)),
     })),
   };
+}
+
+function concurrencyView({ concurrency }: ProviderFacts): ProviderView['concurrency'] {
+  if (concurrency === undefined) return null;
+  const { calls, running, waiting } = concurrency;
+  return { calls, running, waiting };
 }
 
 function keyView(

@@ -107,6 +107,15 @@ export interface RoutePlanRequest {
   isPrepaid?: boolean;
 }
 
+/** The places of a call among those that run at a time. */
+export interface RouteSlots {
+  /**
+   * Resolves to the first route that has a free place, with that place. Fails with `rate_limited` if the call may not wait, or not
+   * for longer, and with the signal's reason.
+   */
+  take<R extends Route>(routes: readonly R[], signal: AbortSignal): Promise<R>;
+}
+
 export interface RouteOpenRequest<R extends Route = Route> {
   /** From the plan, best first. */
   routes: readonly R[];
@@ -119,6 +128,8 @@ export interface RouteOpenRequest<R extends Route = Route> {
   signal: AbortSignal;
   /** Filled along the way, so that the attempts of a failed call are known too. */
   attempts: Attempt[];
+  /** Set for a call that limits of concurrent calls concern. */
+  slots?: RouteSlots | undefined;
   /** Set for a call whose content is kept. */
   capture?: AttemptsCapture | undefined;
   /** Called before each attempt; the first is 1. */

@@ -33,11 +33,10 @@ export interface OpenDeps {
 }
 
 /**
- * Tries routes until one answers. An input that is too long for a model goes on to those with a longer context, and what
- * `fallbackOn` names to all. Throws an ApiError:
- * immediately when the request is invalid for all, otherwise `model_not_found`
- * or `rate_limited` when all providers agree, else `upstream_failed`, with the attempts. Throws the signal's reason when
- * the client leaves. If the last provider sent an answer that says that it failed, this is the answer.
+ * Tries routes until one answers, where limits of concurrent calls apply, first those with a free place. An input that is too
+ * long for a model goes on to those with a longer context, and what `fallbackOn` names to all. Throws an ApiError: immediately
+ * when the request is invalid for all, otherwise `model_not_found` or `rate_limited` when all providers agree, else
+ * `upstream_failed`, with the attempts. Throws the signal's reason when the client leaves. If the last provider sent an answer that says that it failed, this is the answer.
  */
 export async function openRoute(
   deps: OpenDeps,
@@ -50,6 +49,11 @@ export async function openRoute(
   const openedAt = deps.world.elapsed();
   for (let route = waiting.shift(); route && failed.length < attemptsMax; route = waiting.shift()) {
     signal.throwIfAborted();
+    if (request.slots) {
+      const others = [route, ...waiting];
+      route = await request.slots.take(others, signal);
+      waiting = others.filter((other) => other !== route);
+    }
     if (isBenchedSincePlan(deps.health, route) && waiting.some((other) => !other.isLastResort)) {
       waiting.push({ ...route, isLastResort: true });
       continue;

@@ -23,6 +23,7 @@ import {
 import { type World, within } from '../../base/world.ts';
 import { pricesView } from '../catalog/index.ts';
 import {
+  type CallTrace,
   costView,
   finishedCallView,
   subscriptionView,
@@ -235,6 +236,8 @@ function rejectionView(record: Rejection): UncapturedView {
     finish_reason: null,
     provider_finish_reason: null,
     timings: { ...unreached, total_ms: record.totalMs },
+    queue_ms: null,
+    waits: [],
     attempts: [],
     routes: null,
     tokens: { input: 0, cached_input: 0, cache_write: 0, output: 0, reasoning: 0 },
@@ -266,6 +269,8 @@ function traceView(record: UsageRecord, settledMs: number | null): UncapturedVie
       total_ms: record.totalMs,
       settled_ms: settledMs,
     },
+    queue_ms: queueMs(trace?.waits),
+    waits: (trace?.waits ?? []).map(({ startedMs, ...wait }) => ({ ...wait, started_ms: startedMs })),
     attempts: record.attempts.map((attempt, index) => {
       const started = trace?.startedMs[index] ?? null;
       const { ms, ...view } = attemptView(attempt);
@@ -293,6 +298,10 @@ function traceView(record: UsageRecord, settledMs: number | null): UncapturedVie
       ...(type !== undefined && { type }),
     })),
   };
+}
+
+function queueMs(waits: CallTrace['waits']): number | null {
+  return waits ? Math.round(waits.reduce((sum, { ms }) => sum + ms, 0) * 10) / 10 : null;
 }
 
 const callsMax = 10_000;

@@ -16,6 +16,7 @@ const still = {
   isWritable: true,
   providers: [],
   benches: [],
+  limits: [],
 };
 
 test('any model names give valid text and distinct series', async () => {

@@ -21,7 +21,7 @@ type TraceRow<Name> = [
   /** What a call would have cost for which the client's own login paid; null if that is unknown, false for other calls. */
   listCost?: number | null | false,
   /** What few calls have. */
-  more?: Pick<CallTrace, 'hooks'>,
+  more?: Pick<CallTrace, 'hooks' | 'waits'>,
 ];
 
 const capturedNumbers = { memory: 1, disk: 2 } as const;
@@ -44,7 +44,8 @@ export function callDetails({ attempts, trace }: Pick<UsageRecord, 'attempts' | 
   const captured = trace?.captured && capturedNumbers[trace.captured];
   const word = trace?.providerReason;
   const subscription = trace?.subscription;
-  const more = trace?.hooks && { hooks: trace.hooks };
+  const { hooks, waits } = trace ?? {};
+  const more = (hooks || waits) && { ...(hooks && { hooks }), ...(waits && { waits }) };
   if (trace?.dropped || captured || word || subscription || more) row?.push(trace?.dropped ?? 0);
   if (captured || word || subscription || more) row?.push(captured ?? 0);
   if (word || subscription || more) row?.push(word ?? 0);

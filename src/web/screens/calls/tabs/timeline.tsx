@@ -57,6 +57,14 @@ function spansOf(trace: TraceView): Span[] {
   const spans: Span[] = hookSteps(trace).map(({ tone, ...step }) => ({ ...step, tone: tone ?? 'own' }));
   if (admitted !== null)
     spans.push({ label: stepNames.admitted, from: 0, to: admitted, tone: 'own', note: '' });
+  for (const { name, position, started_ms: from, ms } of trace.waits)
+    spans.push({
+      label: stepNames.queued,
+      from,
+      to: from + ms,
+      tone: 'wait',
+      note: `position ${position} at ${name}`,
+    });
   if (admitted !== null && held !== null)
     spans.push({
       label: stepNames.held,
