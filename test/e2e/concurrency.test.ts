@@ -229,6 +229,80 @@ describe('a call that waits', () => {
   });
 });
 
+describe('a call that waits ends', () => {
+  test('when an owner cancels it', async () => {
+    const events = await daemon.fetch('/v1/events?type=request.queued', {
+      headers: { authorization: `Bearer ${daemon.login}` },
+    });
+    const first = ask('one/a');
+    await running('one', 1);
+    const second = ask('one/a');
+    const reader = events.body?.getReader();
+    let seen = '';
+    while (!seen.includes('request_id'))
+      seen += new TextDecoder().decode((await reader?.read())?.value ?? new Uint8Array());
+    await reader?.cancel();
+    const [, id] = /"request_id":"(\w+)"/.exec(seen) ?? [];
+    const canceled = await daemon.fetch(`/v1/traces/${id}/cancel`, {
+      method: 'POST',
+      json: {},
+      headers: { authorization: `Bearer ${daemon.login}` },
+    });
+    expect(await canceled.json()).toMatchObject({ canceled: true });
+    expect((await second).status).toBe(409);
+    servers.one.finish();
+    expect((await first).status).toBe(200);
+  });
+
+  test('at the deadline of a stop', async () => {
+    const server = await startSlotServer();
+    const other = await startDaemon({
+      config: `upstreams: [{ name: slots, base_url: "${server.url}", concurrency: 1, queue: 10m, models: [m] }]`,
+      drain: { patientMs: 1, hurriedMs: 1 },
+    });
+    const call = () =>
+      other.fetch('/v1/chat/completions', {
+        json: { model: 'slots/m', messages: [{ role: 'user', content: 'Hi.' }] },
+      });
+    const first = call();
+    await eventually('one runs', () => server.running === 1);
+    const second = call();
+    await eventually('one waits', async () =>
+      (await (await other.fetch('/metrics')).text()).includes(
+        'gateway_queue_waiting{limit="provider",name="slots"} 1',
+      ),
+    );
+    const stopped = other.stop();
+    const codes = await Promise.all(
+      [first, second].map(async (answer) => {
+        const { error } = (await (await answer).json()) as { error: { code: string } };
+        return error.code;
+      }),
+    );
+    expect(codes).toEqual(['unavailable', 'unavailable']);
+    expect(await stopped).toBe(0);
+    await server.close();
+  });
+});
+
+test('clients of every format are told to wait', async () => {
+  const first = ask('open/a');
+  await running('open', 1);
+  const bodies: [string, object][] = [
+    ['/v1/responses', { input: 'Hi.' }],
+    ['/v1/messages', { max_tokens: 16, messages: [{ role: 'user', content: 'Hi.' }] }],
+    ['/v1/responses', { input: 'Hi.', stream: true }],
+    ['/v1/messages', { max_tokens: 16, stream: true, messages: [{ role: 'user', content: 'Hi.' }] }],
+  ];
+  for (const [path, body] of bodies) {
+    const refused = await daemon.fetch(path, { json: { model: 'open/a', ...body } });
+    expect([path, refused.status, refused.headers.get('retry-after')]).toEqual([path, 429, '1']);
+    expect(await refused.text()).toContain('open/a runs 1 call at a time.');
+  }
+  servers.open.finish();
+  expect((await first).status).toBe(200);
+});
+
 describe('several routes', () => {
   test('the first with a free place is taken', async () => {
     const first = ask('either');
