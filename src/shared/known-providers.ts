@@ -40,3 +40,8 @@ export const knownProviders = Object.keys(facts) as KnownProvider[];
 export function isKnownProvider(name: string): name is KnownProvider {
   return Object.hasOwn(facts, name);
 }
+
+/** The model servers that are detected on this machine. */
+export const localServerNames = ['ollama', 'lmstudio', 'llamacpp', 'vllm'] as const;
+
+export type LocalServerName = (typeof localServerNames)[number];

@@ -1,12 +1,12 @@
 import type { ConfigWarning } from '../../shared/contract/configuration.ts';
 import type { ConfigFault, ConfigLocation, ConfigTools } from '../../shared/daemon-module.ts';
 import { idMaker } from '../../shared/ids.ts';
+import { localServerNames } from '../../shared/known-providers.ts';
 import { ConfigInvalid, loadConfig } from '../config/config.ts';
 import { setValue } from '../config/set-value.ts';
 import { configTools as fileTools } from '../config/tools.ts';
 import { Catalog, unknownModels } from '../features/catalog/index.ts';
 import { worldOfProcess } from '../process/world-of-process.ts';
-import { localServerNames } from '../upstream/local-servers.ts';
 import { configuredProviders } from '../upstream/providers-from-config.ts';
 
 /** What commands do with the configuration without asking a daemon. */

@@ -2,6 +2,7 @@ import { isIP } from 'node:net';
 import { localModelsProvider } from '../../shared/constants/engine-library.ts';
 import type { ConfigWarning } from '../../shared/contract/configuration.ts';
 import type { ConfigFault } from '../../shared/daemon-module.ts';
+import { knownProviders, localServerNames } from '../../shared/known-providers.ts';
 import { readYaml } from '../yaml/read-yaml.ts';
 import { type SchemaFault, schemaFaults } from '../yaml/schema-faults.ts';
 import { databaseFaults } from './database.ts';
@@ -91,6 +92,7 @@ function faultsOfMeaning(file: ConfigFile): SchemaFault[] {
   );
   return [
     ...nameFaults(file),
+    ...limitFaults(file),
     ...editFaults(file),
     ...inHeaders,
     ...networkFaults(file),
@@ -113,6 +115,17 @@ function networkFaults({ listen, paywalls }: ConfigFile): SchemaFault[] {
       return [{ path: [section, 'trusted_proxies', at], isKey: false, message }];
     });
   return [...faultsIn('listen', listen?.trusted_proxies), ...faultsIn('paywalls', paywalls?.trusted_proxies)];
+}
+
+/** A limit of nothing would be one that no one notices. Names of models may become known later, such as those of local servers. */
+function limitFaults({ upstreams = [], concurrency = {} }: ConfigFile): SchemaFault[] {
+  const known = new Set<string>([...takenNames, ...knownProviders, ...localServerNames]);
+  for (const { name } of upstreams) known.add(name);
+  return Object.keys(concurrency).flatMap((name) => {
+    if (name.includes('/') || known.has(name)) return [];
+    const message = `no provider is named ${name}; the id of a model begins with that of its provider, like ollama/llama3.3`;
+    return [{ path: ['concurrency', name], isKey: true, message }];
+  });
 }
 
 /** An upstream may have the name of a built-in provider, which it then replaces, unless both are configured. */

@@ -1,12 +1,9 @@
 import { ownValue } from '../../shared/json/json-object.ts';
+import type { LocalServerName } from '../../shared/known-providers.ts';
 import { versionHeader } from '../../shared/version.ts';
 import type { World } from '../base/world.ts';
 import { objectsOf, textOf } from './json.ts';
 import { readList } from './list-models.ts';
-
-export const localServerNames = ['ollama', 'lmstudio', 'llamacpp', 'vllm'] as const;
-
-export type LocalServerName = (typeof localServerNames)[number];
 
 /** A model server running on this machine. */
 export interface LocalServer {

@@ -114,6 +114,10 @@ describe('the faults of a file', () => {
     ['margin_percent: 1\nmargin_percent: 2', /^config\.yaml:2:1: `margin_percent` is already set above$/],
     ['upstreams: [{ name: sim, base_url: "http://x", models: [m] }]', /:1:21: the name sim is taken/],
     [
+      'concurrency: { olama: 2, ollama: 1 }',
+      /^config\.yaml:1:16: no provider is named olama; the id of a model /,
+    ],
+    [
       'providers: { openai: {} }\nupstreams: [{ name: openai, base_url: "http://x", models: [m] }]',
       /:2:21: the name openai is taken/,
     ],

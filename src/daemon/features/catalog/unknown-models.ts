@@ -21,9 +21,16 @@ export async function unknownModels(
     readonly defaultModel: string | undefined;
     readonly aliases: Readonly<Record<string, AliasTarget>>;
     readonly fallbacks: Readonly<Record<string, readonly string[]>>;
+    /** Limits by the name of a provider, or the id of a model. */
+    readonly concurrency: Readonly<Record<string, unknown>>;
   },
 ): Promise<UnknownModel[]> {
-  const { defaultModel, aliases, fallbacks } = configured;
+  const { defaultModel, aliases, fallbacks, concurrency } = configured;
+  const ofLimits = Object.keys(concurrency).flatMap((model) =>
+    model.includes('/')
+      ? [{ setting: `concurrency.${model}`, model, find: () => catalog.resolve(model) }]
+      : [],
+  );
   const ofAliases = Object.entries(aliases).flatMap(([name, target]) =>
     namedModels(target).map((model) => ({
       setting: `aliases.${name}`,
@@ -38,7 +45,7 @@ export async function unknownModels(
       find: () => catalog.resolve(model),
     })),
   );
-  const named = [...ofAliases, ...ofFallbacks];
+  const named = [...ofAliases, ...ofFallbacks, ...ofLimits];
   if (defaultModel !== undefined)
     named.unshift({
       setting: 'default_model',

@@ -350,7 +350,12 @@ test('configured names that no provider has are listed, with the nearest ones', 
   const aliases = { fast: 'openai/gpt-5-mini', chained: 'fast', odd: 'nosuch/model' };
   const catalog = catalogOf([...makers, simulator], { aliases });
   expect(
-    await unknownModels(catalog, { defaultModel: 'fast', aliases, fallbacks: { 'gpt-5': ['fast', 'gone'] } }),
+    await unknownModels(catalog, {
+      defaultModel: 'fast',
+      aliases,
+      fallbacks: { 'gpt-5': ['fast', 'gone'] },
+      concurrency: { openai: 1, 'openai/gpt-5': 1, 'openia/gpt-5': 1 },
+    }),
   ).toMatchObject([
     { setting: 'aliases.chained', model: 'fast' },
     {
@@ -359,9 +364,15 @@ test('configured names that no provider has are listed, with the nearest ones', 
       message: 'There is no model "nosuch/model". `gateway models` lists the models.',
     },
     { setting: 'fallbacks.gpt-5', model: 'gone' },
+    { setting: 'concurrency.openia/gpt-5', model: 'openia/gpt-5' },
   ]);
   expect(
-    await unknownModels(catalog, { defaultModel: 'openai/gpt-5-minni', aliases: {}, fallbacks: {} }),
+    await unknownModels(catalog, {
+      defaultModel: 'openai/gpt-5-minni',
+      aliases: {},
+      fallbacks: {},
+      concurrency: {},
+    }),
   ).toMatchObject([
     { setting: 'default_model', message: expect.stringContaining('Did you mean openai/gpt-5-mini') },
   ]);
