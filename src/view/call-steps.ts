@@ -1,4 +1,5 @@
 import type { TraceView } from '../shared/contract/traces.ts';
+import { duration } from './durations.ts';
 import type { Tone } from './field.ts';
 
 /** What Gateway does in a call besides asking providers, as all clients name it. */
@@ -8,6 +9,13 @@ export const stepNames = {
   held: 'reserve cost',
   settled: 'record cost',
 } as const;
+
+type CallWait = NonNullable<TraceView['waits']>[number];
+
+/** What a call waited for, in a line: `1.2 s for ollama, from position 3`. */
+export function waitText({ name, position, ms }: CallWait): string {
+  return `${duration(ms)} for ${name}, from position ${position}`;
+}
 
 type HookRun = NonNullable<TraceView['hooks']>[number];
 

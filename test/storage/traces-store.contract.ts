@@ -95,6 +95,7 @@ export function tracesStoreContract(open: OpenStorage): void {
     routes: [{ provider: 'openai', model: 'gpt-5' }],
     dropped: [{ param: 'tools[0]', type: 'web_search' }, { param: 'metadata' }],
     captured: 'disk' as const,
+    waits: [{ limit: 'provider' as const, name: 'ollama', position: 3, startedMs: 0.4, ms: 1200.5 }],
   };
   const attempts = [
     {

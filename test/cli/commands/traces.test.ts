@@ -225,6 +225,15 @@ test('a trace without attempts and dropped parts shows dashes on a terminal, not
   expect((await runCli(['traces', 'req_1'], { env })).stdout).toMatch(/^attempts\t\nroutes\t\ndropped\t$/m);
 });
 
+test('a call that waited says for what, in its record and on its timeline', async () => {
+  const waits = [{ limit: 'provider', name: 'ollama', position: 3, started_ms: 1, ms: 1200 } as const];
+  const { env } = await fakeDaemon({ 'GET /v1/traces/req_1': () => ({ ...trace, queue_ms: 1200, waits }) });
+  const piped = await runCli(['traces', 'req_1'], { env });
+  expect(piped.stdout).toMatch(/^waits\t1\.2\d? s for ollama, from position 3$/m);
+  const { stdout } = await runCli(['traces', 'req_1', '--no-color'], { env, tty: true, columns: 120, now });
+  expect(stdout).toMatch(/^queue +[█░]+ +1\.2\d? s +position 3 at ollama$/m);
+});
+
 const rejected: TraceView = {
   ...trace,
   response_id: null,

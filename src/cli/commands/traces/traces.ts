@@ -6,7 +6,7 @@ import type { listTraces as listTracesContract, TraceView } from '../../../share
 import { getTrace, listContentPreviews, listTraces } from '../../../shared/endpoints.ts';
 import { exitCodes } from '../../../shared/errors.ts';
 import { rowOfTrace } from '../../../view/call-row.ts';
-import { hookText, stepNames } from '../../../view/call-steps.ts';
+import { hookText, stepNames, waitText } from '../../../view/call-steps.ts';
 import { type CallContext, type CallField, callFields, toneOfCall } from '../../../view/calls.ts';
 import { duration } from '../../../view/durations.ts';
 import { type Field, fieldsOf, pick } from '../../../view/field.ts';
@@ -338,5 +338,9 @@ const answerRecord: Column<TraceView>[] = [
   {
     title: 'hooks',
     value: ({ hooks }) => hooks?.map(hookText).join('; ') || null,
+  },
+  {
+    title: 'waits',
+    value: ({ waits }) => waits?.map(waitText).join('; ') || null,
   },
 ];
