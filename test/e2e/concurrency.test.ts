@@ -12,7 +12,9 @@ let daemon: RunningDaemon;
 
 async function start(): Promise<void> {
   const names = Object.keys(limits) as Name[];
-  const started = await Promise.all(names.map(async (name) => [name, await startSlotServer()] as const));
+  const started = await Promise.all(
+    names.map(async (name) => [name, await startSlotServer(limits[name])] as const),
+  );
   servers = Object.fromEntries(started) as Record<Name, SlotServer>;
   const more: Partial<Record<Name, string>> = {
     two: 'concurrency: 2, queue: 10m, ',

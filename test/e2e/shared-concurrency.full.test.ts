@@ -19,12 +19,16 @@ interface Place {
   key: string;
 }
 
-async function ask({ url, key }: Place, stream: boolean, signal?: AbortSignal): Promise<string> {
+async function ask(
+  { url, key }: Place,
+  stream: boolean,
+  { model = 'slots/m', signal }: { model?: string; signal?: AbortSignal | undefined } = {},
+): Promise<string> {
   try {
     const answer = await fetch(`${url}/v1/chat/completions`, {
       method: 'POST',
       headers: { authorization: `Bearer ${key}`, 'content-type': 'application/json' },
-      body: JSON.stringify({ model: 'slots/m', stream, messages: [{ role: 'user', content: 'Hi.' }] }),
+      body: JSON.stringify({ model, stream, messages: [{ role: 'user', content: 'Hello' }] }),
       ...(signal && { signal }),
     });
     const text = await answer.text();
@@ -41,7 +45,7 @@ async function callAll(places: readonly Place[], server: SlotServer, count: numb
   const calls = Array.from({ length: count }, (_, index) => {
     const leaver = index % 8 === 3 ? new AbortController() : undefined;
     if (leaver) leavers.push(leaver);
-    return ask(places[index % places.length] as Place, index % 3 === 0, leaver?.signal);
+    return ask(places[index % places.length] as Place, index % 3 === 0, { signal: leaver?.signal });
   });
   await eventually('calls run', () => server.running > 0);
   for (const leaver of leavers.slice(0, leavers.length / 2)) leaver.abort();
@@ -52,11 +56,19 @@ async function callAll(places: readonly Place[], server: SlotServer, count: numb
 }
 
 test('a limit holds over the threads of a daemon', async () => {
-  const server = await startSlotServer();
+  const server = await startSlotServer(7);
   const daemon = await startChildDaemon({ config: `workers: 3\n${configOf(server, 7)}` });
   try {
     expect(await callAll([daemon], server, 400)).toEqual(new Set(['answered', 'left']));
     expect(server.most).toBe(7);
+    // Other calls are still the workers'.
+    const others = Array.from({ length: 20 }, () => ask(daemon, false, { model: 'sim/echo' }));
+    expect(new Set(await Promise.all(others))).toEqual(new Set(['answered']));
+    const metrics = await (await fetch(`${daemon.url}/metrics`)).text();
+    const counts = [...metrics.matchAll(/^gateway_worker_calls_total\{.*\} (\d+)$/gm)].map(([, count]) =>
+      Number(count),
+    );
+    expect(counts.reduce((sum, count) => sum + count, 0)).toBe(20);
   } finally {
     await daemon.remove();
     await server.close();
@@ -65,7 +77,7 @@ test('a limit holds over the threads of a daemon', async () => {
 
 describe.skipIf(missing)(`several daemons${missing ? ` (skipped: ${missing})` : ''}`, () => {
   test('a limit holds over all daemons of a database, and all are served', async () => {
-    const server = await startSlotServer();
+    const server = await startSlotServer(2);
     const several = await SeveralDaemons.start(await sharedPostgres(), {
       count: 3,
       config: configOf(server, 2),
@@ -85,7 +97,7 @@ describe.skipIf(missing)(`several daemons${missing ? ` (skipped: ${missing})` : 
   });
 
   test('what a killed daemon had is free once another one takes over its work', async () => {
-    const server = await startSlotServer();
+    const server = await startSlotServer(1);
     const several = await SeveralDaemons.start(await sharedPostgres(), {
       count: 2,
       config: configOf(server, 1),

@@ -26,11 +26,15 @@ interface Running {
   response: ServerResponse;
 }
 
+/** How long a call that finds no place waits for connections that were closed before, in turns of the event loop. */
+const graceTurns = 500;
+
 /**
  * A server with OpenAI's chat format that counts what it works on at once. It starts a stream at once and ends an answer when it is
- * told to.
+ * told to. That a client closed a connection may be noticed after its next request: with `places`, a call that finds none waits for
+ * that, and no answer ends meanwhile.
  */
-export async function startSlotServer(): Promise<SlotServer> {
+export async function startSlotServer(places = Number.POSITIVE_INFINITY): Promise<SlotServer> {
   const running = new Set<Running>();
   const asked: string[] = [];
   let most = 0;
@@ -46,8 +50,9 @@ export async function startSlotServer(): Promise<SlotServer> {
       response.end(JSON.stringify(chatDocument({ text: 'Hello.' }, { model: 'm' })));
     } else response.end(eventsOf(2));
   };
+  let arriving = 0;
   const answer = async (call: Running) => {
-    for (let turns = 0; turns < 20; turns += 1) await turn();
+    for (let turns = 0; turns < 20 || arriving > 0; turns += 1) await turn();
     end(call);
   };
   const server = createServer((request, response) => {
@@ -58,8 +63,9 @@ export async function startSlotServer(): Promise<SlotServer> {
         model: string;
         stream?: boolean;
       };
-      // The end of an earlier connection may be read after the start of the next one.
-      for (let turns = 0; turns < 3; turns += 1) await turn();
+      arriving += 1;
+      for (let turns = 0; turns < graceTurns && running.size >= places; turns += 1) await turn();
+      arriving -= 1;
       const call = { stream, response };
       asked.push(model);
       running.add(call);

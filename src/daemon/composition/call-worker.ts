@@ -4,6 +4,7 @@ import type { Handler } from '../base/handler.ts';
 import { type CallObserver, RunningCalls } from '../features/calls/index.ts';
 import type { Capture, WireWindow } from '../features/capture/index.ts';
 import type { ProviderDescription } from '../features/catalog/index.ts';
+import { isLimited } from '../features/concurrency/index.ts';
 import { carriesPayment } from '../features/payment-required/index.ts';
 import { createWorkspaces } from '../features/workspaces/index.ts';
 import { createAccounts } from './accounts.ts';
@@ -70,7 +71,12 @@ export function createCallWorker(deps: CallWorkerDeps) {
       guardrails: models.guardrails,
       router: hereOnly(models.router, { providers, vault: ownKeys.vault }),
       // Slots are given by the main thread, which makes the calls that need them.
-      concurrency: { enter: () => Promise.reject(new NotHere()) },
+      concurrency: {
+        async enter(call) {
+          if (isLimited(call, deps.settings)) throw new NotHere();
+          return undefined;
+        },
+      },
     },
     observers: [counting, observedCalls(observe)],
     paidCalls: undefined,

@@ -2,7 +2,13 @@ import type { KeyPolicy } from '../../base/handler.ts';
 import type { Log } from '../../base/log.ts';
 import type { World } from '../../base/world.ts';
 import { CallSlots, type SlotCall } from './call-slots.ts';
-import { type ConcurrencySettings, type LimitedRoute, limitsOfKey, limitsOfRoute } from './limits.ts';
+import {
+  type ConcurrencySettings,
+  isLimited,
+  type LimitedRoute,
+  limitsOfKey,
+  limitsOfRoute,
+} from './limits.ts';
 import { SharedSlots } from './shared-slots.ts';
 import { SlotTable, type SlotUse } from './slot-table.ts';
 import type { SlotsStore } from './store.ts';
@@ -40,13 +46,12 @@ export class Concurrency {
    * `rate_limited` if it may not wait, or not for longer, and with the signal's reason.
    */
   async enter({ policy, routes, signal, ...call }: LimitedCall): Promise<CallSlots | undefined> {
-    const limitsOf = (route: LimitedRoute) => limitsOfRoute(route, this.#deps.settings);
-    const ofKey = limitsOfKey(policy);
-    if (ofKey.length === 0 && routes.every((route) => limitsOf(route).length === 0)) return undefined;
-    const { world } = this.#deps;
+    const { world, settings } = this.#deps;
+    if (!isLimited({ policy, routes }, settings)) return undefined;
+    const limitsOf = (route: LimitedRoute) => limitsOfRoute(route, settings);
     const slots = new CallSlots({ table: this.#table, shared: this.#shared, world, limitsOf }, call);
     try {
-      await slots.enter(ofKey, routes, signal);
+      await slots.enter(limitsOfKey(policy), routes, signal);
       return slots;
     } catch (error) {
       slots.release();

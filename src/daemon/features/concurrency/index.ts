@@ -1,2 +1,3 @@
 export type { CallSlots } from './call-slots.ts';
 export { Concurrency } from './concurrency.ts';
+export { isLimited } from './limits.ts';

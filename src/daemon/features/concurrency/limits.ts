@@ -65,3 +65,11 @@ export function limitsOfKey(policy: KeyPolicy | undefined): Way {
   }
   return way;
 }
+
+/** Whether any limit of concurrent calls concerns a call. */
+export function isLimited(
+  { policy, routes }: { policy: KeyPolicy | undefined; routes: readonly LimitedRoute[] },
+  settings: Pick<ConcurrencySettings, 'concurrency'>,
+): boolean {
+  return limitsOfKey(policy).length > 0 || routes.some((route) => limitsOfRoute(route, settings).length > 0);
+}
