@@ -1,6 +1,8 @@
+import { daysSinceMonday } from '../time/time.ts';
+import { periodInZone, type ZonedDays } from '../time/time-zones.ts';
 import type { NanoUsd } from './money.ts';
 
-/** The periods of budgets, in UTC; weeks begin on Monday. `none` never ends. */
+/** The periods of budgets; `none` never ends. Without a calendar they are those of UTC, and weeks begin on Monday. */
 export const spendPeriods = ['day', 'week', 'month', 'none'] as const;
 
 export type SpendPeriod = (typeof spendPeriods)[number];
@@ -10,16 +12,20 @@ export type PeriodSpend = Record<SpendPeriod, NanoUsd>;
 
 export const noSpend: Readonly<PeriodSpend> = { day: 0, week: 0, month: 0, none: 0 };
 
-const dayMs = 86_400_000;
+/** When the periods of a limit begin: weeks and months at the start of a day. */
+export type SpendCalendar = ZonedDays;
 
-/** How many days after Monday a day is; days are counted from 1970-01-01, a Thursday, and those before it are negative. */
-export function daysSinceMonday(day: number): number {
-  return (((day + 3) % 7) + 7) % 7;
+/** Tells calendars apart; empty for that of UTC. */
+export function calendarName(calendar: SpendCalendar | undefined): string {
+  return calendar ? `${calendar.timeZone} ${calendar.dayStarts} ${calendar.weekStarts}` : '';
 }
 
+const dayMs = 86_400_000;
+
 /** The start of the period that contains a time; 0 if it has none. */
-export function startOfPeriod(period: SpendPeriod, at: number): number {
+export function startOfPeriod(period: SpendPeriod, at: number, calendar?: SpendCalendar): number {
   if (period === 'none') return 0;
+  if (calendar) return periodInZone(period, at, calendar).start;
   const day = Math.floor(at / dayMs);
   if (period === 'day') return day * dayMs;
   if (period === 'week') return (day - daysSinceMonday(day)) * dayMs;
@@ -28,8 +34,9 @@ export function startOfPeriod(period: SpendPeriod, at: number): number {
 }
 
 /** The end of the period that contains a time; undefined if it never ends. */
-export function endOfPeriod(period: SpendPeriod, at: number): number | undefined {
+export function endOfPeriod(period: SpendPeriod, at: number, calendar?: SpendCalendar): number | undefined {
   if (period === 'none') return undefined;
+  if (calendar) return periodInZone(period, at, calendar).end;
   const start = startOfPeriod(period, at);
   if (period === 'day') return start + dayMs;
   if (period === 'week') return start + 7 * dayMs;

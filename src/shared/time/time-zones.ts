@@ -1,11 +1,12 @@
-import { daysSinceMonday } from '../money/spend-periods.ts';
 import { RecentMap } from '../recent-map.ts';
+import { daysSinceMonday } from './time.ts';
 
 /** Spans of time that a chart shows one by one. */
 export const bucketNames = ['15m', 'hour', 'day', 'week', 'month'] as const;
 export type BucketName = (typeof bucketNames)[number];
 
-const quarterMs = 15 * 60_000;
+const minuteMs = 60_000;
+const quarterMs = 15 * minuteMs;
 const dayMs = 24 * 60 * 60_000;
 
 /** More than there are zones; names in other letters count, too. */
@@ -102,12 +103,16 @@ function momentOf(local: number, timeZone: string): number {
 }
 
 /** The start of the bucket that contains a local time, and that of the next one, as local times. */
-function localBucket(local: number, bucket: 'day' | 'week' | 'month'): { start: number; end: number } {
+function localBucket(
+  local: number,
+  bucket: 'day' | 'week' | 'month',
+  weekStarts: Weekday = 'monday',
+): { start: number; end: number } {
   const day = Math.floor(local / dayMs) * dayMs;
   if (bucket === 'day') return { start: day, end: day + dayMs };
   if (bucket === 'week') {
-    const monday = day - daysSinceMonday(day / dayMs) * dayMs;
-    return { start: monday, end: monday + 7 * dayMs };
+    const first = day - daysSinceMonday(day / dayMs - weekdays.indexOf(weekStarts)) * dayMs;
+    return { start: first, end: first + 7 * dayMs };
   }
   const date = new Date(day);
   const month = (offset: number) => Date.UTC(date.getUTCFullYear(), date.getUTCMonth() + offset);
@@ -117,6 +122,44 @@ function localBucket(local: number, bucket: 'day' | 'week' | 'month'): { start: 
 export interface Bucket {
   start: number;
   end: number;
+}
+
+export const weekdays = ['monday', 'tuesday', 'wednesday', 'thursday', 'friday', 'saturday', 'sunday'] as const;
+export type Weekday = (typeof weekdays)[number];
+
+/** The days of a time zone, by a clock time at which they begin. */
+export interface ZonedDays {
+  timeZone: string;
+  /** Minutes after midnight, a multiple of 15. */
+  dayStarts: number;
+  /** The day with which weeks begin. */
+  weekStarts: Weekday;
+}
+
+/**
+ * The day, week or month that contains a time. It begins when the clocks of the zone show its start for the first time, or,
+ * where they skip it, right after what they skip; so each begins when the one before ends.
+ */
+export function periodInZone(
+  period: 'day' | 'week' | 'month',
+  at: number,
+  { timeZone, dayStarts, weekStarts }: ZonedDays,
+): Bucket {
+  const offset = dayStarts * minuteMs;
+  const around = (local: number) => localBucket(local - offset, period, weekStarts);
+  const momentAfter = (local: number) => momentOf(local + offset, timeZone);
+  let local = around(localTime(at, timeZone));
+  let [start, end] = [momentAfter(local.start), momentAfter(local.end)];
+  // Clocks that are put back over the start of a day show times of both days on both of its sides.
+  while (start > at) {
+    local = localBucket(local.start - 1, period, weekStarts);
+    [start, end] = [momentAfter(local.start), start];
+  }
+  while (end <= at) {
+    local = localBucket(local.end, period, weekStarts);
+    [start, end] = [end, momentAfter(local.end)];
+  }
+  return { start, end };
 }
 
 /**

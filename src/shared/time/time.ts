@@ -25,6 +25,11 @@ export function endOfDay(ms: number): number {
   return ms - (ms % dayMs) + dayMs;
 }
 
+/** How many days after Monday a day is; days are counted from 1970-01-01, a Thursday, and those before it are negative. */
+export function daysSinceMonday(day: number): number {
+  return (((day + 3) % 7) + 7) % 7;
+}
+
 /** Ranges of calls begin here at the earliest: none was made before, and each loop over a range is bounded by its length. */
 export const earliestTime = Date.UTC(2020, 0, 1);
 
