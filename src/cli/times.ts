@@ -90,8 +90,8 @@ function spanIn(text: string): number | undefined {
   throw new InvalidArgumentError('It must be at most 36500d.');
 }
 
-/** `local` is the zone of this machine. */
-function zone(text: string): string {
+/** A parser for time zones; `local` is the zone of this machine. */
+export function zone(text: string): string {
   if (text !== 'local' && !isTimeZone(text))
     throw new InvalidArgumentError('It must be UTC, local or a zone like Europe/Berlin.');
   return text === 'local' ? localZone() : text;

@@ -96,7 +96,7 @@ export function createApp(deps: AppDeps) {
   });
   const features = joinFeatures([
     accounts,
-    createBudgetFeature(deps, { accounts, events, workspaces }),
+    createBudgetFeature(deps, { accounts, events, models, workspaces }),
     createAlertFeature(deps, { events, models, workspaces }),
     calls,
     once,

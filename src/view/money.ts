@@ -32,9 +32,33 @@ export function briefDollars(usd: Usd): string {
   return `$${groupDigits(whole)}.${trimEnd(fraction, '0').padEnd(2, '0')}`;
 }
 
-/** A limit of spending: `$5 per day`, `$5 in total`. */
-export function capText({ usd, period }: { usd: string; period: string }): string {
-  return `${dollars(usd)} ${period === 'total' ? 'in total' : `per ${period}`}`;
+interface Limit {
+  usd: string;
+  /** `none` and `total` never end. */
+  period: string;
+  time_zone?: string | null | undefined;
+  day_starts?: string | null | undefined;
+  week_starts?: string | null | undefined;
+}
+
+/** A limit of spending: `$5 per day`, `$5 in total`, `$5 per day in Europe/Berlin from 06:00`. */
+export function capText({ usd, period, ...calendar }: Limit): string {
+  if (period === 'total' || period === 'none') return `${dollars(usd)} in total`;
+  const when = calendarText({ period, ...calendar });
+  return `${dollars(usd)} per ${period}${when && ` ${when}`}`;
+}
+
+/** When the periods of a limit begin, as far as that is not midnight in UTC, and Monday: `in Europe/Berlin from 06:00`. */
+export function calendarText({
+  period,
+  time_zone: zone,
+  day_starts: time,
+  week_starts: weekday,
+}: Omit<Limit, 'usd'>): string {
+  if (period === 'total' || period === 'none') return '';
+  const day = period === 'week' && weekday ? `${weekday.slice(0, 1).toUpperCase()}${weekday.slice(1)}` : '';
+  const start = [day, time].filter(Boolean).join(' ');
+  return [zone && `in ${zone}`, start && `from ${start}`].filter(Boolean).join(' ');
 }
 
 /** The sum of decimal amounts, exact to nine places. */

@@ -45,11 +45,11 @@ export function ledgerStoreContract(open: OpenStorage): void {
       const { ledger } = await fill();
       const options = { at: morning + 50, since: morning, except: [] };
       expect(await ledger.keyFacts('key_1', options)).toEqual({
-        spend: { total: 10_111, month: 10_011, day: 10_001 },
+        spend: { total: 10_111, month: 10_011, week: 10_011, day: 10_001 },
         recent: [morning, morning + 5],
       });
       expect(await ledger.keyFacts('key_3', { ...options, since: morning + 6 })).toEqual({
-        spend: { total: 10_100, month: 10_000, day: 10_000 },
+        spend: { total: 10_100, month: 10_000, week: 10_000, day: 10_000 },
         recent: [],
       });
     });
@@ -58,7 +58,7 @@ export function ledgerStoreContract(open: OpenStorage): void {
       const { ledger } = await fill();
       const except = ['req_5', 'req_2', 'req_4', 'req_unknown'];
       expect(await ledger.keyFacts('key_1', { at: morning, since: morning, except })).toEqual({
-        spend: { total: 101, month: 1, day: 1 },
+        spend: { total: 101, month: 1, week: 1, day: 1 },
         recent: [morning],
       });
     });
@@ -68,7 +68,17 @@ export function ledgerStoreContract(open: OpenStorage): void {
     type Subject = Parameters<Storage['ledger']['subjectSpend']>[0];
     const users = ['ann', 'bob'];
     const tags: Record<string, string>[] = [{}, { team: 'a' }, { team: 'b', job: '7' }, { job: '7' }];
-    const subjects: Subject[] = [
+    const calendars: Subject['calendar'][] = [
+      undefined,
+      { timeZone: 'America/Los_Angeles', dayStarts: 0, weekStarts: 'sunday' },
+      { timeZone: 'Asia/Kathmandu', dayStarts: 6 * 60 + 30, weekStarts: 'thursday' },
+      { timeZone: 'Pacific/Kiritimati', dayStarts: 0, weekStarts: 'monday' },
+    ];
+    const counted: Subject[] = [
+      { workspaceId: 'ws_1', kind: 'model', value: 'sim/two' },
+      { workspaceId: 'ws_2', kind: 'model', value: 'sim/two' },
+      { workspaceId: 'ws_1', kind: 'model', value: 'sim/none' },
+      { workspaceId: 'ws_1', kind: 'provider', value: 'other' },
       { workspaceId: 'ws_1', kind: 'workspace', value: '' },
       { workspaceId: 'ws_2', kind: 'workspace', value: '' },
       { workspaceId: 'ws_1', kind: 'key', value: 'key_1' },
@@ -79,11 +89,13 @@ export function ledgerStoreContract(open: OpenStorage): void {
       { workspaceId: 'ws_1', kind: 'tag', value: 'job=7' },
       { workspaceId: 'ws_1', kind: 'user', value: 'no one' },
     ];
+    const subjects = calendars.flatMap((calendar) => counted.map((subject) => ({ ...subject, calendar })));
     const isOf = ({ workspaceId, kind, value }: Subject, call: UsageRecord) => {
       if (kind === 'key') return call.keyId === value || (value === 'key_1' && call.keyId === 'key_2');
       if (call.workspaceId !== workspaceId) return false;
       if (kind === 'workspace') return true;
       if (kind === 'user') return call.labels.user === value;
+      if (kind === 'model' || kind === 'provider') return call[kind] === value;
       return Object.entries(call.labels.tags).some(([name, text]) => `${name}=${text}` === value);
     };
 
@@ -96,10 +108,14 @@ export function ledgerStoreContract(open: OpenStorage): void {
       const settle = async (count: number) => {
         const settled = Array.from({ length: count }, (_, index) => {
           const number = calls.length + index;
-          const completedAt = morning - ((number * 7919) % 45) * dayMs + number;
+          const quarters = (number * 7919) % (45 * 96);
+          const completedAt = morning - quarters * 15 * 60_000 + number;
           return aSettlement(`req_${number}`, {
             workspaceId: number % 5 === 0 ? 'ws_2' : 'ws_1',
-            keyId: number % 3 === 0 ? 'key_2' : number % 3 === 1 ? 'key_1' : 'key_9',
+            // The calls of a key are those of its workspace.
+            keyId: number % 5 === 0 || number % 3 === 2 ? 'key_9' : number % 3 === 0 ? 'key_2' : 'key_1',
+            model: number % 2 === 0 ? 'sim/one' : 'sim/two',
+            provider: number % 7 === 0 ? 'other' : 'sim',
             charged: 1 + (number % 17),
             createdAt: completedAt,
             completedAt,
@@ -119,9 +135,9 @@ export function ledgerStoreContract(open: OpenStorage): void {
             .reduce((total, { charged }) => total + charged, 0);
         const expected = (left: readonly string[]) =>
           subjects.map((subject) => ({
-            day: sum(subject, startOfPeriod('day', at), left),
-            week: sum(subject, startOfPeriod('week', at), left),
-            month: sum(subject, startOfPeriod('month', at), left),
+            day: sum(subject, startOfPeriod('day', at, subject.calendar), left),
+            week: sum(subject, startOfPeriod('week', at, subject.calendar), left),
+            month: sum(subject, startOfPeriod('month', at, subject.calendar), left),
             none: sum(subject, 0, left),
           }));
         const uses = await ledger.subjectUses(subjects, at);

@@ -123,7 +123,12 @@ export function meteringStoreContract(open: OpenStorage): void {
       await expect(metering.settle(aSettlement('req_1', { charged: 1 }))).rejects.toMatchObject({
         code: 'conflict',
       });
-      expect(await metering.spendOfKey('key_1', morning)).toEqual({ total: 786, day: 786, month: 786 });
+      expect(await metering.spendOfKey('key_1', morning)).toEqual({
+        total: 786,
+        day: 786,
+        week: 786,
+        month: 786,
+      });
       expect(await ledger.verify()).toMatchObject({ accounts: 3, problems: [] });
       expect((await metering.served())[0]?.requests).toBe(1);
     });
@@ -154,8 +159,13 @@ export function meteringStoreContract(open: OpenStorage): void {
     await charge('req_5', 5, morning, 'key_2');
     await charge('req_6', 5, morning, null);
 
-    expect(await metering.spendOfKey('key_1', morning + 3)).toEqual({ total: 1111, day: 11, month: 111 });
-    expect(await metering.spendOfKey('key_3', morning)).toEqual({ total: 0, day: 0, month: 0 });
+    expect(await metering.spendOfKey('key_1', morning + 3)).toEqual({
+      total: 1111,
+      day: 11,
+      week: 111,
+      month: 111,
+    });
+    expect(await metering.spendOfKey('key_3', morning)).toEqual({ total: 0, day: 0, week: 0, month: 0 });
   });
 
   test('served tokens are summed by day, caller, own key and tier', async () => {

@@ -89,7 +89,7 @@ export function sharedLimitsContract(open: OpenStorage, isAlone = false): void {
         expect(admitted).toHaveLength(limit);
         expect(errors[0]).toMatchObject({ param: 'limits.requests_per_minute', retryAfterSeconds: 60 });
         const use = storage.ledger.keyUse(key.keyId, { at: time.now, since: time.now - 60_000 });
-        expect(await use).toEqual({ spend: { total: 0, day: 0, month: 0 }, requests: limit });
+        expect(await use).toEqual({ spend: { total: 0, day: 0, week: 0, month: 0 }, requests: limit });
         await settleAll(admitted.slice(0, 20), 1);
         time.now += 59_999;
         expect((await many(10, () => hold(key))).admitted).toHaveLength(0);
@@ -221,6 +221,134 @@ export function sharedLimitsContract(open: OpenStorage, isAlone = false): void {
         time.now += 31 * dayMs;
         news.length = 0;
       }
+    });
+
+    test('reset by their calendar, also on the days on which clocks are changed', async () => {
+      const { many, hold, rules, storage, time } = await scene();
+      const calendar = { timeZone: 'Europe/Berlin', dayStarts: 6 * 60, weekStarts: 'sunday' } as const;
+      const key = policyWith('key_1', { spendCap: { ...daily(12_000), calendar } });
+      const daylong: BudgetRule = { ...budget, period: 'day', calendar };
+      rules.put(daylong);
+      // A day of 25 hours in October, and one of 23 in March.
+      for (const [day, from, until] of [
+        ['2026-10-25', '2026-10-24T04:00Z', '2026-10-25T05:00Z'],
+        ['2027-03-28', '2027-03-27T05:00Z', '2027-03-28T04:00Z'],
+      ] as const) {
+        const [start, end] = [Date.parse(from), Date.parse(until)];
+        expect(day).toBe(until.slice(0, 10));
+        time.now = start - 1;
+        await settleAll((await many(3, () => hold(key, { labels }))).admitted, 1000);
+        time.now = start;
+        const first = await many(20, () => hold(key, { labels }));
+        expect(first.admitted).toHaveLength(12);
+        await settleAll(first.admitted, 900);
+        time.now = end - 1;
+        const last = await many(4, () => hold(key, { labels }));
+        expect(last.admitted).toHaveLength(1);
+        const others = await many(20, () => hold(undefined, { labels }));
+        // 10,800 are spent and 1,000 held.
+        expect(others.admitted).toHaveLength(8);
+        const subject = { workspaceId: 'ws_1', ...daylong.scope, calendar };
+        const use = async () => (await storage.ledger.subjectUses([subject], time.now))[0];
+        expect(await use()).toMatchObject({ spend: { day: 10_800 }, held: 9_000 });
+        const ofKey = () => storage.ledger.keyUse('key_1', { at: time.now, since: time.now, calendar });
+        expect((await ofKey()).spend.day).toBe(10_800);
+        time.now = end;
+        const next = await many(20, () => hold(key, { labels }));
+        // Of 12,000, the last call of the day before holds 1,000.
+        expect(next.admitted).toHaveLength(11);
+        await settleAll([...next.admitted, ...last.admitted, ...others.admitted], 1);
+        expect(await use()).toMatchObject({ spend: { day: 20 }, held: 0 });
+        expect((await ofKey()).spend.day).toBe(12);
+        // What is set later counts what was charged before.
+        rules.remove(daylong);
+        rules.put({ ...daylong, amount: 2_019 });
+        const set = await many(4, () => hold(undefined, { labels }));
+        expect(set.admitted).toHaveLength(1);
+        await settleAll(set.admitted, 0);
+        rules.put(daylong);
+        time.now += 40 * dayMs;
+      }
+    });
+
+    test('of models and providers are kept by the routes that are left', async () => {
+      const { many, hold, rules, storage, time } = await scene();
+      const [first, second] = [
+        { model: 'a/large', provider: 'a' },
+        { model: 'b/large', provider: 'b' },
+      ] as const;
+      const both = [
+        { ...first, amount: 1000 },
+        { ...second, amount: 600 },
+      ];
+      const call = () => {
+        let fitted: typeof both = both;
+        return hold(
+          undefined,
+          { routes: both },
+          {
+            fittedRoutes: () => fitted,
+            fit(affordable, { leftOn = () => 0 }) {
+              fitted = both.filter((route) => route.amount <= Math.min(affordable, leftOn(route)));
+              return fitted.length === 0 ? undefined : Math.max(...fitted.map(({ amount }) => amount));
+            },
+          },
+        );
+      };
+      rules.put({ ...budget, id: 'a', scope: { kind: 'provider', value: 'a' }, amount: 10_000 });
+      rules.put({ ...budget, id: 'b', scope: { kind: 'model', value: 'b/large' }, amount: 12_000 });
+      const { admitted, errors } = await many(400, call);
+      const takes = (provider: string) =>
+        admitted.filter(({ hold: { record } }) =>
+          record.routes?.some((route) => route.provider === provider),
+        );
+      expect([takes('a').length, takes('b').length]).toEqual([10, 20]);
+      expect(errors).toHaveLength(400 - admitted.length);
+      for (const { code, param } of errors)
+        expect([code, param]).toEqual(['limit_reached', expect.stringMatching(/^budgets\.[ab]$/)]);
+      const subjects = [
+        { workspaceId: 'ws_1', kind: 'provider', value: 'a' },
+        { workspaceId: 'ws_1', kind: 'model', value: 'b/large' },
+      ] as const;
+      const uses = async () =>
+        (await storage.ledger.subjectUses(subjects, time.now)).map(({ spend, held }) => [spend.month, held]);
+      expect(await uses()).toEqual([
+        [0, 10_000],
+        [0, 12_000],
+      ]);
+      // Those that can take both are answered by the second one.
+      const settled = admitted.map((each) => {
+        const isOnFirst =
+          each.hold.record.routes?.length === 1 && each.hold.record.routes[0]?.provider === 'a';
+        return { each, route: isOnFirst ? first : second };
+      });
+      await Promise.all(settled.map(({ each, route }) => each.settle(300, route)));
+      const spentOn = (provider: string) =>
+        settled.filter(({ route }) => route.provider === provider).length * 300;
+      expect(await uses()).toEqual([
+        [spentOn('a'), 0],
+        [spentOn('b'), 0],
+      ]);
+      const again = await many(400, call);
+      const heldOf = (provider: string) =>
+        again.admitted
+          .flatMap(({ hold: { record } }) => record.routes ?? [])
+          .filter((route) => route.provider === provider)
+          .reduce((sum, { amount }) => sum + amount, 0);
+      expect(heldOf('a')).toBe(Math.floor((10_000 - spentOn('a')) / 1000) * 1000);
+      expect(heldOf('b')).toBe(Math.floor((12_000 - spentOn('b')) / 600) * 600);
+      expect((await storage.ledger.verify()).problems).toEqual([]);
+    });
+
+    test('of a model count calls that were running before they were set', async () => {
+      const { many, hold, rules } = await scene();
+      const { admitted } = await many(5, () => hold(undefined));
+      rules.put({ ...budget, scope: { kind: 'model', value: 'a/large' }, amount: 7_000 });
+      const routes = [{ model: 'a/large', provider: 'a', amount: 1000 }];
+      const call = () => hold(undefined, { routes }, { fittedRoutes: () => routes });
+      expect((await many(10, call)).admitted).toHaveLength(2);
+      await Promise.all(admitted.map(({ settle }) => settle(200, { model: 'b/large', provider: 'b' })));
+      expect((await many(10, call)).admitted).toHaveLength(5);
     });
 
     test('that only warn refuse nothing, and warn once', async () => {

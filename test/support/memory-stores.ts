@@ -15,6 +15,7 @@ import type {
   WorkspacesStore,
 } from '../../src/daemon/features/workspaces/store.ts';
 import { LocalChanges } from '../../src/daemon/storage/local-changes.ts';
+import { startOfPeriod } from '../../src/shared/money/spend-periods.ts';
 import { utcDay } from '../../src/shared/time/time.ts';
 import { localDay } from '../../src/shared/time/time-zones.ts';
 
@@ -199,7 +200,16 @@ export function memoryMeteringReads(): MeteringReads & { calls: UsageRecord[]; d
         calls
           .filter((call) => call.keyId === keyId && utcDay(call.completedAt).startsWith(prefix))
           .reduce((sum, call) => sum + call.charged, 0);
-      return { total: chargedOn(''), day: chargedOn(utcDay(at)), month: chargedOn(utcDay(at).slice(0, 7)) };
+      const monday = utcDay(startOfPeriod('week', at));
+      const week = calls
+        .filter((call) => call.keyId === keyId && utcDay(call.completedAt) >= monday)
+        .reduce((sum, call) => sum + call.charged, 0);
+      return {
+        total: chargedOn(''),
+        day: chargedOn(utcDay(at)),
+        week,
+        month: chargedOn(utcDay(at).slice(0, 7)),
+      };
     },
     served: async () => days,
     summarize: async (filter) => summarize(calls, filter),

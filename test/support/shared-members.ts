@@ -49,7 +49,7 @@ export const freeTier: FreeTierSettings = {
 export interface AdmittedCall {
   hold: Hold;
   /** Resolves when its settlement is on disk. */
-  settle(charged: number): Promise<number>;
+  settle(charged: number, route?: { model: string; provider: string }): Promise<number>;
 }
 
 type Stores = Pick<Storage, 'metering' | 'ledger' | 'agents' | 'state'>;
@@ -116,10 +116,10 @@ export function sharedMembers(
     await held.committed;
     return {
       hold: held,
-      settle(charged) {
+      settle(charged, route) {
         const cost = { provider: charged, margin: 0, total: charged };
         const { workspaceId, endpoint, labels, createdAt } = held.record;
-        const usage = { keyId: record.keyId, workspaceId, endpoint, labels, createdAt };
+        const usage = { keyId: record.keyId, workspaceId, endpoint, labels, createdAt, ...route };
         const settlement = aSettlement(requestId, {
           ...usage,
           ...(record.budget !== undefined && { budget: record.budget }),

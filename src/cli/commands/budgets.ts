@@ -10,8 +10,9 @@ import { deleteBudget, getBudget, listBudgets, putBudget } from '../../shared/en
 import { exitCodes } from '../../shared/errors.ts';
 import { ReceivedError } from '../../shared/faults/received-error.ts';
 import { spendPeriods } from '../../shared/money/spend-periods.ts';
-import { dollars } from '../../view/money.ts';
+import { capText, dollars } from '../../view/money.ts';
 import { plannedTime } from '../../view/times.ts';
+import { calendarOf, calendarOptions } from '../calendar-options.ts';
 import type { Context } from '../context.ts';
 import { CliError } from '../failures/cli-error.ts';
 import { resolveKey, resolveWorkspace } from '../names/resolve.ts';
@@ -37,11 +38,14 @@ export const setBudgetCommand = (context: Context) =>
         'dollars and day, week, month or none: 5/day, 20/month, 100/none',
       ).argParser(amountPerPeriod),
     )
-    .addOption(
-      new Option('--key <key>', 'only calls of this key and the keys it issued').conflicts(['user', 'tag']),
-    )
-    .addOption(new Option('--user <user>', 'only calls for this end user').conflicts(['key', 'tag']))
-    .addOption(new Option('--tag <name=value>', 'only calls with this tag').conflicts(['key', 'user']))
+    .addOption(scopeOption('key', '--key <key>', 'only calls of this key and the keys it issued'))
+    .addOption(scopeOption('user', '--user <user>', 'only calls for this end user'))
+    .addOption(scopeOption('tag', '--tag <name=value>', 'only calls with this tag'))
+    .addOption(scopeOption('model', '--model <model>', 'only calls that this model answers'))
+    .addOption(scopeOption('provider', '--provider <name>', 'only calls that this provider answers'))
+    .addOption(calendarOptions.timeZone())
+    .addOption(calendarOptions.dayStarts())
+    .addOption(calendarOptions.weekStarts())
     .addOption(new Option('--hard', 'reject calls that could exceed it').conflicts('soft'))
     .option('--soft', 'only report what is spent')
     .option(
@@ -50,7 +54,10 @@ export const setBudgetCommand = (context: Context) =>
       percentages,
     )
     .option(...ofWorkspace)
-    .addHelpText('after', example('gateway budgets set team-search 5/day --tag team=search --hard'))
+    .addHelpText(
+      'after',
+      example('gateway budgets set team-search 5/day --tag team=search --time-zone Europe/Berlin --hard'),
+    )
     .action(async (id, amount, { workspace, ...flags }) => {
       const params = { workspace: await resolveWorkspace(context, workspace), id };
       const before = await existing(context, params);
@@ -65,6 +72,8 @@ export const setBudgetCommand = (context: Context) =>
       const body: BudgetSettings = {
         usd: settings.usd,
         period: settings.period,
+        ...calendarBefore(before),
+        ...calendarOf(flags),
         ...(await scopeOf(context, { ...flags, workspace: params.workspace }, before)),
         hard: flags.hard ?? (flags.soft ? false : (before?.hard ?? false)),
         ...(thresholds && { thresholds }),
@@ -146,17 +155,35 @@ interface ScopeFlags {
   key?: string | undefined;
   user?: string | undefined;
   tag?: string | undefined;
+  model?: string | undefined;
+  provider?: string | undefined;
+}
+
+const scopeFlags = ['key', 'user', 'tag', 'model', 'provider'] as const;
+
+/** An option for what a budget counts, which is one thing. */
+function scopeOption<F extends string>(name: (typeof scopeFlags)[number], flags: F, description: string) {
+  return new Option(flags, description).conflicts(scopeFlags.filter((other) => other !== name));
+}
+
+/** When the periods of a budget begin now; a daemon of an earlier version does not say. */
+function calendarBefore(budget: Budget | undefined) {
+  if (budget?.time_zone === undefined) return undefined;
+  const { time_zone, day_starts, week_starts } = budget;
+  return { time_zone, day_starts, week_starts };
 }
 
 /** The scope that flags name, else that of the budget before. */
 async function scopeOf(
   context: Context,
-  { workspace, key, user, tag }: ScopeFlags,
+  { workspace, key, ...flags }: ScopeFlags,
   before: Budget | undefined,
 ): Promise<Pick<BudgetSettings, 'scope' | 'value'>> {
   if (key !== undefined) return { scope: 'key', value: await resolveKey(context, { key, workspace }) };
-  if (user !== undefined) return { scope: 'user', value: user };
-  if (tag !== undefined) return { scope: 'tag', value: tag };
+  for (const scope of ['user', 'tag', 'model', 'provider'] as const) {
+    const value = flags[scope];
+    if (value !== undefined) return { scope, value };
+  }
   return before ? { scope: before.scope, value: before.value } : { scope: 'workspace' };
 }
 
@@ -183,8 +210,6 @@ export function shareOf({ usd, spent_usd: spent }: Budget): number {
   return Number(usd) === 0 ? 1 : Number(spent) / Number(usd);
 }
 
-export const periodTexts = { day: 'per day', week: 'per week', month: 'per month', none: 'in all' } as const;
-
 export const budgetColumns: Column<Budget>[] = [
   { title: 'id', label: 'budget', value: (budget) => budget.id },
   {
@@ -196,7 +221,7 @@ export const budgetColumns: Column<Budget>[] = [
     title: 'usd',
     label: 'limit',
     value: (budget) => budget.usd,
-    show: ({ usd, period }) => `${dollars(usd)} ${periodTexts[period]}`,
+    show: capText,
   },
   { title: 'period', value: (budget) => budget.period, isSpare: true },
   {
@@ -241,6 +266,25 @@ export const budgetColumns: Column<Budget>[] = [
       thresholds
         .map((percent) => `${percent} %${fired.some((each) => each.percent === percent) ? ' ✓' : ''}`)
         .join(', ') || 'none',
+    isSpare: true,
+  },
+  // Where these matter, the limit says so.
+  {
+    title: 'time_zone',
+    value: (budget) => budget.time_zone,
+    show: (budget) => budget.time_zone ?? 'UTC',
+    isSpare: true,
+  },
+  {
+    title: 'day_starts',
+    value: (budget) => budget.day_starts,
+    show: (budget) => budget.day_starts ?? '00:00',
+    isSpare: true,
+  },
+  {
+    title: 'week_starts',
+    value: (budget) => budget.week_starts,
+    show: (budget) => budget.week_starts ?? 'monday',
     isSpare: true,
   },
 ];

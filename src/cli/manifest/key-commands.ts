@@ -74,7 +74,7 @@ export const keyCommands: Record<string, CommandEntry | NounEntry> = {
     load: async () => (await import('../commands/keys/keys.ts')).keyCommand,
   },
   budgets: {
-    summary: 'Limit what a workspace, key, end user or tag spends.',
+    summary: 'Limit what a workspace, key, end user, tag, model or provider costs.',
     alone: 'list',
     verbs: {
       list: {

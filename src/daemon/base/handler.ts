@@ -12,6 +12,7 @@ import type { CacheMode } from '../../shared/contract/key-defaults.ts';
 import type { ActionName } from '../../shared/contract/key-limits.ts';
 import { ApiError } from '../../shared/errors.ts';
 import type { NanoUsd } from '../../shared/money/money.ts';
+import type { SpendCalendar } from '../../shared/money/spend-periods.ts';
 
 /** The caller, according to the credential. */
 export type Caller = AnonymousCaller | KeyCaller | LoginCaller | AgentCaller | TokenCaller | AutopilotCaller;
@@ -42,12 +43,17 @@ export interface KeyCaller {
   revoked: AbortSignal;
 }
 
-/**
- * The limits that a key's owner can change: prices per million tokens, times in milliseconds since 1970, days and months in
- * UTC; null for no limit.
- */
+/** What a key may spend. */
+export interface SpendCap {
+  amount: NanoUsd;
+  period: 'day' | 'week' | 'month' | 'total';
+  /** When its periods begin; those of UTC without it. */
+  calendar?: SpendCalendar | undefined;
+}
+
+/** The limits that a key's owner can change: prices per million tokens, times in milliseconds since 1970; null for no limit. */
 export interface KeyLimits {
-  spendCap: { amount: NanoUsd; period: 'day' | 'month' | 'total' } | null;
+  spendCap: SpendCap | null;
   maxPrice: { input: NanoUsd | null; output: NanoUsd | null } | null;
   /** Ids, with `*` for any characters. */
   models: string[] | null;

@@ -4,17 +4,19 @@ import type { Workspaces } from '../features/workspaces/index.ts';
 import type { Accounts } from './accounts.ts';
 import type { CallAppDeps } from './app-deps.ts';
 import type { Feature } from './feature.ts';
+import type { Models } from './models.ts';
 
 interface BudgetFeatures {
   accounts: Pick<Accounts, 'admission' | 'budgets'>;
   events: Pick<EventFeed, 'announce'>;
+  models: Pick<Models, 'catalog' | 'providers'>;
   workspaces: Workspaces;
 }
 
-/** Limits on what workspaces, keys, users and tags spend. */
+/** Limits on what workspaces, keys, users, tags, models and providers spend. */
 export function createBudgetFeature(
   { storage, world }: CallAppDeps,
-  { accounts, events, workspaces }: BudgetFeatures,
+  { accounts, events, models, workspaces }: BudgetFeatures,
 ): Feature {
   const budgets = new SpendingBudgets({
     store: storage.budgets,
@@ -24,6 +26,15 @@ export function createBudgetFeature(
     admission: accounts.admission,
     workspaces,
     hasKey: async (workspaceId, keyId) => (await storage.keys.byId(workspaceId, keyId)) !== undefined,
+    modelNamed: async (name) => {
+      const alias = await models.catalog.alias(name);
+      if (alias) return alias.models.length === 1 ? alias.models[0]?.id : undefined;
+      return await models.catalog.find(name).then(
+        ({ id }) => id,
+        () => undefined,
+      );
+    },
+    hasProvider: (name) => models.providers.byName.has(name),
     events,
     world,
   });

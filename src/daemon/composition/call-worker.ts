@@ -88,7 +88,7 @@ export function createCallWorker(deps: CallWorkerDeps) {
     .map((handler) => servedAlone(handler, deps.settings));
   const parts = joinFeatures([
     accounts,
-    createBudgetFeature(deps, { accounts, events, workspaces }),
+    createBudgetFeature(deps, { accounts, events, models, workspaces }),
     ownKeys,
     content,
   ]);

@@ -89,6 +89,7 @@ export function createModelCalls(deps: CallAppDeps, features: ModelCallFeatures)
       const call = { workspaceId, keyId: credentialId(caller), labels };
       return accounts.budgets.rules.isHard(call, policyOf(caller));
     },
+    budgets: accounts.budgets.rules,
     metering: storage.metering,
     responses: sealedResponses(storage.responses, texts),
     threads,

@@ -166,7 +166,11 @@ function usability(settings: CallAppDeps['settings'], { budgets, isPrepaid }: Ca
     const call = { workspaceId, keyId: credentialId(caller), labels: noLabels };
     const caps = capsOf(policy);
     const request = {
-      caps: budgets.rules.isHard(call, policy) ? { ...caps, isSpendCapped: true } : caps,
+      caps: {
+        ...caps,
+        ...(budgets.rules.isHard(call, policy) && { isSpendCapped: true }),
+        isSpendCappedOn: budgets.rules.hardRoutes(workspaceId),
+      },
       isPrepaid: isPrepaid(workspaceId),
       ownKeys,
       workspaceId,

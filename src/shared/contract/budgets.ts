@@ -2,6 +2,7 @@ import { type Static, Type } from 'typebox';
 import { budgetIdPattern } from '../constants/budget-ids.ts';
 import { spendPeriods } from '../money/spend-periods.ts';
 import { endpoint } from './endpoint.ts';
+import { calendarMembers, calendarSettings } from './spend-calendar.ts';
 import {
   amount,
   deleted,
@@ -16,7 +17,7 @@ import {
 /** Each call looks at those that count it, and a list reads the spending of all. */
 export const budgetsMax = 500;
 
-export const budgetScopes = ['workspace', 'key', 'user', 'tag'] as const;
+export const budgetScopes = ['workspace', 'key', 'user', 'tag', 'model', 'provider'] as const;
 export const defaultThresholds = [50, 80, 100] as const;
 
 export { budgetIdPattern };
@@ -32,11 +33,12 @@ const BudgetId = Type.String({
 
 const Scope = Type.Enum([...budgetScopes], {
   description:
-    'Whose calls it counts: those of the workspace, of a key and the keys that it issued, of an end user, or with a tag.',
+    'Which calls it counts: those of the workspace, of a key and the keys that it issued, of an end user, with a tag, or those that a model or a provider answers.',
 });
 
 const Period = Type.Enum([...spendPeriods], {
-  description: 'Periods are in UTC, and weeks begin on Monday. `none`: it never resets.',
+  description:
+    'In the time zone, and with the starts of days and weeks that are set. `none`: it never resets.',
 });
 
 const Thresholds = Type.Array(
@@ -57,11 +59,13 @@ export const Budget = Type.Object(
     scope: Scope,
     value: nullable(
       Type.String({
-        description: 'The id of the key, the user, or the tag as `name=value`; null for a workspace.',
+        description:
+          'The id of the key, the user, the tag as `name=value`, the id of the model, or the name of the provider; null for a workspace.',
       }),
     ),
     usd: Usd,
     period: Period,
+    ...calendarMembers,
     hard: Type.Boolean({
       description:
         'Whether calls that could exceed it are rejected. Otherwise it only reports what is spent.',
@@ -109,9 +113,10 @@ export const BudgetSettings = Type.Object(
         minLength: 1,
         maxLength: 128,
         description:
-          'The id of a key, a user, or a tag as `name=value`. None for the workspace, which is the default.',
+          'The id of a key, a user, a tag as `name=value`, the id of a model like `openai/gpt-5`, or the name of a provider. None for the workspace, which is the default.',
       }),
     ),
+    ...calendarSettings,
     hard: maybe(Type.Boolean({ description: 'Default false.' })),
     thresholds: maybe(Thresholds),
   },
@@ -155,7 +160,7 @@ export const putBudget = endpoint({
   method: 'PUT',
   path: '/v1/workspaces/{workspace}/budgets/{id}',
   summary: 'Set a budget.',
-  description: `Adds or replaces a budget, for owners and admins of the workspace. It counts all charges of its period, also those before it was set, and applies to the next call. A hard budget is never exceeded: what running calls can cost at most is reserved, and a call that could cost more than the rest gets 403 \`limit_reached\` with the \`param\` \`budgets.{id}\`. A workspace has at most ${budgetsMax} budgets.`,
+  description: `Adds or replaces a budget, for owners and admins of the workspace. It counts all charges of its period, also those before it was set, and applies to the next call. A hard budget is never exceeded: what running calls can cost at most is reserved, and a call that could cost more than the rest gets 403 \`limit_reached\` with the \`param\` \`budgets.{id}\`. That of a model or provider only keeps calls from it: another route of the call is taken, and it is rejected if none is left. A workspace has at most ${budgetsMax} budgets.`,
   tag: 'Budgets',
   access: change,
   params: one,

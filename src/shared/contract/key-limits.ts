@@ -1,5 +1,6 @@
 import { type Static, Type } from 'typebox';
 import { endpoint } from './endpoint.ts';
+import { calendarSettings } from './spend-calendar.ts';
 import { amount, maybe, nullable, Timestamp, Usd, WorkspaceReference } from './vocabulary.ts';
 
 /** Kinds of model calls that a key can be restricted to. */
@@ -32,10 +33,19 @@ export function spendCap(description: string) {
   );
 }
 
+/** The same of a key, by a calendar of its own. */
+const KeySpendCap = Type.Object(
+  { usd: Amount, period: Type.Enum(['day', 'week', 'month', 'total']), ...calendarSettings },
+  {
+    additionalProperties: false,
+    description: 'Maximum spending per period, in UTC unless a time zone is set.',
+  },
+);
+
 /** Changes to a key's limits: omitted members are unchanged, null clears. */
 export const LimitsChange = Type.Object(
   {
-    spend_cap: maybe(spendCap('Maximum spending per period, in UTC.')),
+    spend_cap: maybe(KeySpendCap),
     max_price: maybe(
       Type.Object(
         { input: maybe(Amount), output: maybe(Amount) },
@@ -71,13 +81,13 @@ export const LimitsChange = Type.Object(
   },
 );
 
-/** The limits of a key; null where there is none. Periods are in UTC. */
+/** The limits of a key; null where there is none. */
 export const Limits = Type.Object(
   {
     spend_cap: nullable(
       Type.Object(
-        { usd: Usd, period: Type.Enum(['day', 'month', 'total']) },
-        { description: 'Maximum spending per period, in UTC.' },
+        { usd: Usd, period: Type.Enum(['day', 'week', 'month', 'total']), ...calendarSettings },
+        { description: 'Maximum spending per period, in UTC unless it has a time zone.' },
       ),
     ),
     max_price: nullable(

@@ -60,6 +60,12 @@ export const KeyWithUse = Type.Object(
     ...Key.properties,
     used: Type.Object({
       spend_usd: SpendUsd,
+      spend_cap: nullable(
+        Type.Object(
+          { spent_usd: Usd, period_start: nullable(Timestamp), resets_at: nullable(Timestamp) },
+          { description: 'What is spent of its cap in this period; null without a cap.' },
+        ),
+      ),
       requests_last_minute: Count,
     }),
     previous_secrets: Type.Array(PreviousSecret, {

@@ -20,6 +20,11 @@ export function calendarName(calendar: SpendCalendar | undefined): string {
   return calendar ? `${calendar.timeZone} ${calendar.dayStarts} ${calendar.weekStarts}` : '';
 }
 
+/** Whether periods begin at the same times; cheap for calendars of UTC. */
+export function isSameCalendar(a: SpendCalendar | undefined, b: SpendCalendar | undefined): boolean {
+  return a === b || calendarName(a) === calendarName(b);
+}
+
 const dayMs = 86_400_000;
 
 /** The start of the period that contains a time; 0 if it has none. */

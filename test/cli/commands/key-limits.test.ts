@@ -151,7 +151,15 @@ test('keys show draws the used share of the limits', async () => {
     rotated_at: null,
     paused_at: null,
     previous_secrets: [],
-    used: { spend_usd: { total: '7', day: '2.5', month: '7' }, requests_last_minute: 60 },
+    used: {
+      spend_usd: { total: '7', day: '2.5', month: '7' },
+      spend_cap: {
+        spent_usd: '2.5',
+        period_start: '2026-11-21T00:00:00.000Z',
+        resets_at: '2026-11-22T00:00:00.000Z',
+      },
+      requests_last_minute: 60,
+    },
   };
   const { env } = await fakeDaemon({ 'GET /v1/workspaces/me/keys/key_1': () => key });
   const { stdout } = await runCli(['keys', 'show', 'key_1'], {

@@ -6,7 +6,7 @@ import { getKey, issueKey, pauseKey, resumeKey, revokeKey, showKey } from '../..
 import { exitCodes } from '../../../shared/errors.ts';
 import { dataFiles } from '../../../shared/folders.ts';
 import { ago } from '../../../view/durations.ts';
-import { dollars } from '../../../view/money.ts';
+import { capText, dollars } from '../../../view/money.ts';
 import { exactTime } from '../../../view/times.ts';
 import type { Context } from '../../context.ts';
 import { CliError } from '../../failures/cli-error.ts';
@@ -172,6 +172,11 @@ export const keyRecord = (now: number): Column<KeyWithUse>[] => [
     }),
   ),
   {
+    title: 'spent_of_limit_usd',
+    value: (key) => key.limits.spend_cap && spentOfCap(key),
+    show: (key) => ofLimitText(key),
+  },
+  {
     title: 'requests_last_minute',
     value: (key) => key.used.requests_last_minute,
     show: (key) => requestsText(key),
@@ -182,13 +187,25 @@ export const keyRecord = (now: number): Column<KeyWithUse>[] => [
   { title: 'rotated_at', value: (key) => key.rotated_at, show: (key) => ago(key.rotated_at, now) },
 ];
 
-export type Period = 'day' | 'month' | 'total';
+export type Period = 'day' | 'week' | 'month' | 'total';
 
 /** The used share of a spending limit, 1 when used up; undefined without that limit. */
 export function spendShare({ limits, used }: KeyWithUse, period: Period): number | undefined {
   if (limits.spend_cap?.period !== period) return undefined;
   const cap = Number(limits.spend_cap.usd);
-  return cap === 0 ? 1 : Number(used.spend_usd[period]) / cap;
+  return cap === 0 ? 1 : Number(spentOfCap({ limits, used })) / cap;
+}
+
+/** What is spent of a key's spending limit in its period. */
+export function spentOfCap({ limits, used }: Pick<KeyWithUse, 'limits' | 'used'>): string {
+  const period = limits.spend_cap?.period ?? 'total';
+  // Older daemons do not report it, and have no weeks.
+  return used.spend_cap?.spent_usd ?? (period === 'week' ? '0' : used.spend_usd[period]);
+}
+
+/** Whether the periods of a key's spending limit are not those of its other sums, which are in UTC. */
+function hasOwnPeriods({ limits: { spend_cap: cap } }: KeyWithUse): boolean {
+  return cap?.period === 'week' || Boolean(cap?.time_zone ?? cap?.day_starts ?? cap?.week_starts);
 }
 
 /** The used share of the calls per minute, 1 when used up; undefined without that limit. */
@@ -198,10 +215,17 @@ export function requestsShare({ limits, used }: KeyWithUse): number | undefined 
     : used.requests_last_minute / limits.requests_per_minute;
 }
 
-function spendText(key: KeyWithUse, period: Period): string {
+function spendText(key: KeyWithUse, period: keyof KeyWithUse['used']['spend_usd']): string {
   const spent = dollars(key.used.spend_usd[period]);
-  const share = spendShare(key, period);
+  const share = hasOwnPeriods(key) ? undefined : spendShare(key, period);
   return share === undefined ? spent : `${bar(share)} ${spent} of ${dollars(key.limits.spend_cap?.usd)}`;
+}
+
+function ofLimitText(key: KeyWithUse): string {
+  const { spend_cap: cap } = key.limits;
+  if (!cap) return 'no limit';
+  const text = `${dollars(spentOfCap(key))} of ${capText(cap)}`;
+  return `${bar(spendShare(key, cap.period) ?? 0)} ${text}`;
 }
 
 function requestsText(key: KeyWithUse): string {

@@ -3,8 +3,10 @@ import { queueDefaults } from '../../../shared/constants/queue-defaults.ts';
 import type { Limits, LimitsChange } from '../../../shared/contract/key-limits.ts';
 import { getLimits, setLimits } from '../../../shared/endpoints.ts';
 import { exitCodes } from '../../../shared/errors.ts';
+import type { Weekday } from '../../../shared/time/time-zones.ts';
 import { ago } from '../../../view/durations.ts';
 import { capText, dollars } from '../../../view/money.ts';
+import { calendarOf, calendarOptions } from '../../calendar-options.ts';
 import type { Context } from '../../context.ts';
 import { CliError } from '../../failures/cli-error.ts';
 import { resolveKey, resolveWorkspace } from '../../names/resolve.ts';
@@ -130,6 +132,9 @@ function price(usd: string | null | undefined): string {
 /** The values of the flags that `limitFlags` adds. */
 interface LimitFlags {
   spendCap?: LimitsChange['spend_cap'];
+  timeZone?: string | undefined;
+  dayStarts?: string | undefined;
+  weekStarts?: Weekday | undefined;
   maxPrice?: LimitsChange['max_price'];
   model?: string[] | undefined;
   rpm?: number | undefined;
@@ -147,9 +152,12 @@ export function limitFlags<A extends unknown[], O extends Record<string, unknown
     .addOption(
       new Option(
         '--spend-cap <usd/period>',
-        'spending limit: 5/day, 20/month, 100/total; 100 alone is in total',
-      ).argParser(spendCap),
+        'spending limit: 5/day, 20/week, 50/month, 100/total; 100 alone is in total',
+      ).argParser(keySpendCap),
     )
+    .addOption(calendarOptions.timeZone())
+    .addOption(calendarOptions.dayStarts())
+    .addOption(calendarOptions.weekStarts())
     .addOption(
       new Option(
         '--max-price <input,output>',
@@ -179,9 +187,16 @@ export function limitFlags<A extends unknown[], O extends Record<string, unknown
 
 /** The change that the given flags describe. */
 export function limitsChange(flags: LimitFlags): LimitsChange {
-  const { spendCap: spend_cap, maxPrice: max_price, model: models, rpm, concurrency, queue, expires } = flags;
+  const { spendCap: cap, maxPrice: max_price, model: models, rpm, concurrency, queue, expires } = flags;
+  const calendar = calendarOf(flags);
+  if (!cap && Object.keys(calendar).length > 0) {
+    throw new CliError('A time zone and starts of days and weeks are those of a spending limit.', {
+      exit: exitCodes.usage,
+      next: 'Give --spend-cap, too, like 5/day.',
+    });
+  }
   return {
-    ...(spend_cap !== undefined && { spend_cap }),
+    ...(cap !== undefined && { spend_cap: cap && { ...cap, ...calendar } }),
     ...(max_price !== undefined && { max_price }),
     ...(models !== undefined && { models }),
     ...(rpm !== undefined && { requests_per_minute: rpm }),
@@ -193,8 +208,15 @@ export function limitsChange(flags: LimitFlags): LimitsChange {
 
 const amount = /^\d{1,7}(\.\d{1,9})?$/;
 
-/** A parser for `--spend-cap`. */
-export function spendCap(text: string): NonNullable<LimitsChange['spend_cap']> {
+/** A parser for the `--spend-cap` of a key. */
+function keySpendCap(text: string): NonNullable<LimitsChange['spend_cap']> {
+  const [usd = '', period] = text.replace(/^\$/, '').split('/');
+  if (period === 'week' && amount.test(usd)) return { usd, period };
+  return spendCap(text);
+}
+
+/** A parser for the `--spend-cap` of what has no weeks. */
+export function spendCap(text: string): { usd: string; period: 'day' | 'month' | 'total' } {
   const [usd = '', period = 'total', ...rest] = text.replace(/^\$/, '').split('/');
   const isPeriod = period === 'day' || period === 'month' || period === 'total';
   if (amount.test(usd) && isPeriod && rest.length === 0) return { usd, period };

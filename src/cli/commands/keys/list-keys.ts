@@ -10,7 +10,7 @@ import { collectPages } from '../../hosts/pages.ts';
 import { resolveWorkspace } from '../../names/resolve.ts';
 import { csvOption, delimiterOption, example, wholeNumber } from '../../options.ts';
 import type { Column } from '../../output/table.ts';
-import { type Period, spendShare, statusStyles, styleOfShare } from './keys.ts';
+import { type Period, spendShare, spentOfCap, statusStyles, styleOfShare } from './keys.ts';
 import { limitsText } from './limits.ts';
 
 export const listKeysCommand = (context: Context) =>
@@ -107,6 +107,7 @@ function readColumns({ now, keys, uses }: ReadOptions): Column<Key>[] {
 
 const periodNames: Readonly<Record<Period, string>> = {
   day: 'today',
+  week: 'this week',
   month: 'this month',
   total: 'in total',
 };
@@ -115,9 +116,8 @@ const periodNames: Readonly<Record<Period, string>> = {
 function usedText(key: KeyWithUse | undefined): string {
   if (!key) return '–';
   const cap = key.limits.spend_cap;
-  const period = cap?.period ?? 'month';
-  const spent = dollars(key.used.spend_usd[period]);
-  return `${spent}${cap ? ` of ${dollars(cap.usd)}` : ''} ${periodNames[period]}`;
+  if (!cap) return `${dollars(key.used.spend_usd.month)} ${periodNames.month}`;
+  return `${dollars(spentOfCap(key))} of ${dollars(cap.usd)} ${periodNames[cap.period]}`;
 }
 
 function largestShare(key: KeyWithUse | undefined): number | undefined {

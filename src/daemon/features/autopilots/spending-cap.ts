@@ -1,9 +1,7 @@
 import type { AutopilotPolicy } from '../../../shared/contract/autopilots.ts';
 import { inputFault } from '../../../shared/faults/input-faults.ts';
 import { parseUsd } from '../../../shared/money/money.ts';
-import type { KeyLimits, KeyPolicy } from '../../base/handler.ts';
-
-type SpendCap = NonNullable<KeyLimits['spendCap']>;
+import type { KeyPolicy, SpendCap } from '../../base/handler.ts';
 
 /** The cap on what an autopilot's model calls cost; null without one. Fails with `invalid_request` for a malformed amount. */
 export function modelSpendCapOf({ modelSpendCap }: AutopilotPolicy): SpendCap | null {

@@ -10,10 +10,10 @@ export const refusedPercent = 0;
 
 /** The event of a threshold that was reached, or of the first call that a hard budget refused in a period. */
 export function budgetEvent(
-  { workspaceId, id, scope, period, amount, isHard }: BudgetRule,
+  { workspaceId, id, scope, period, calendar, amount, isHard }: BudgetRule,
   { fired, spent }: { fired: FiredThreshold; spent: NanoUsd },
 ): NewEvent {
-  const end = endOfPeriod(period, fired.at);
+  const end = endOfPeriod(period, fired.at, calendar);
   const data = {
     budget: id,
     scope: scope.kind,

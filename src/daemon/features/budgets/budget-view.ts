@@ -1,5 +1,6 @@
 import type { Budget } from '../../../shared/contract/budgets.ts';
 import { formatUsd } from '../../../shared/money/money.ts';
+import { calendarView } from '../../../shared/money/spend-calendars.ts';
 import { spendForecast } from '../../../shared/money/spend-forecast.ts';
 import { endOfPeriod, startOfPeriod } from '../../../shared/money/spend-periods.ts';
 import { isoTime } from '../../../shared/time/time.ts';
@@ -8,9 +9,9 @@ import type { UsedBudget } from './budgets.ts';
 
 /** The API's form of a budget. */
 export function budgetView({ record, use }: UsedBudget, now: number): Budget {
-  const { id, scope, amount, period, fired } = record;
-  const start = startOfPeriod(period, now);
-  const end = endOfPeriod(period, now);
+  const { id, scope, amount, period, calendar, fired } = record;
+  const start = startOfPeriod(period, now, calendar);
+  const end = endOfPeriod(period, now, calendar);
   const firedNow = fired.filter((each) => each.period === start);
   const refused = firedNow.find(({ percent }) => percent === refusedPercent);
   const forecast = spendForecast({ spent: use.spent, amount }, { start, end, now });
@@ -21,6 +22,7 @@ export function budgetView({ record, use }: UsedBudget, now: number): Budget {
     value: scope.kind === 'workspace' ? null : scope.value,
     usd: formatUsd(amount),
     period,
+    ...calendarView(calendar),
     hard: record.isHard,
     thresholds: [...record.thresholds],
     spent_usd: formatUsd(use.spent),

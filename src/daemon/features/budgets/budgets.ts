@@ -6,6 +6,7 @@ import { ApiError } from '../../../shared/errors.ts';
 import { inputFault, wellFormed } from '../../../shared/faults/input-faults.ts';
 import { notFound } from '../../../shared/faults/not-found.ts';
 import { parseUsd } from '../../../shared/money/money.ts';
+import { calendarIn } from '../../../shared/money/spend-calendars.ts';
 import { startOfPeriod } from '../../../shared/money/spend-periods.ts';
 import { RecentMap } from '../../../shared/recent-map.ts';
 import type { Changes } from '../../base/changes.ts';
@@ -41,6 +42,10 @@ export interface BudgetsDeps {
   workspaces: Pick<Workspaces, 'membership'>;
   /** Whether a workspace has a key with this id. */
   hasKey(workspaceId: string, keyId: string): Promise<boolean>;
+  /** The id of the model that a name stands for; undefined if there is none, or there are several. */
+  modelNamed(name: string): Promise<string | undefined>;
+  /** Whether calls can be sent to a provider with this name. */
+  hasProvider(name: string): boolean;
   events: Pick<EventFeed, 'announce'>;
   world: World;
 }
@@ -132,7 +137,7 @@ export class SpendingBudgets {
 
   /** Records what the admission noticed, in the background. */
   noticed({ rule, spent, at, percents }: BudgetNews): void {
-    const period = startOfPeriod(rule.period, at);
+    const period = startOfPeriod(rule.period, at, rule.calendar);
     const reached = percents.length > 0 ? percents : [refusedPercent];
     const firings = reached.map((percent): Firing => {
       const fired = { period, percent, at };
@@ -203,7 +208,11 @@ export class SpendingBudgets {
     const { admission, ledger, world } = this.#deps;
     const found = records.map((record) => ({ record, use: admission.budgetUse(record) }));
     const unknown = found.filter(({ use }) => !use);
-    const subjects = unknown.map(({ record: { workspaceId, scope } }) => ({ workspaceId, ...scope }));
+    const subjects = unknown.map(({ record: { workspaceId, scope, calendar } }) => ({
+      workspaceId,
+      ...scope,
+      calendar,
+    }));
     const uses = subjects.length > 0 ? await ledger.subjectUses(subjects, world.now()) : [];
     for (const [index, each] of unknown.entries()) {
       const use = uses[index];
@@ -214,14 +223,16 @@ export class SpendingBudgets {
 
   async #ruleOf(
     key: Pick<BudgetRule, 'workspaceId' | 'id'>,
-    { usd, period, scope, value, hard, thresholds }: BudgetSettings,
+    { usd, period, scope, value, hard, thresholds, ...members }: BudgetSettings,
   ): Promise<BudgetRule> {
     const dollars = parseUsd(usd);
     if (dollars === undefined) throw inputFault('usd', 'must be dollars, like "2.50", at most 9000000');
+    const calendar = calendarIn(members);
     return {
       ...key,
       scope: await this.#scopeOf(key.workspaceId, { kind: scope ?? 'workspace', value: value ?? '' }),
       period,
+      ...(calendar && { calendar }),
       amount: dollars,
       isHard: hard ?? false,
       thresholds: [...(thresholds ?? defaultThresholds)].sort((a, b) => a - b),
@@ -241,6 +252,13 @@ export class SpendingBudgets {
     if (kind === 'key') {
       if (!(await this.#deps.hasKey(workspaceId, value)))
         throw inputFault('value', 'must be the id of a key of the workspace');
+    } else if (kind === 'model') {
+      const id = await this.#deps.modelNamed(value);
+      if (id === undefined) throw inputFault('value', 'must be the id of a model, like `openai/gpt-5`');
+      return { kind, value: id };
+    } else if (kind === 'provider') {
+      if (!this.#deps.hasProvider(value))
+        throw inputFault('value', 'must be the name of a provider of this daemon');
     } else if (!formOf[kind].test(value)) {
       throw inputFault(
         'value',
@@ -259,7 +277,7 @@ const formOf = {
 /** The thresholds of a budget that its spending reached. */
 function firingsOf(record: BudgetRecord, { spent, at }: { spent: number; at: number }): Firing[] {
   const { workspaceId, id, fired: before } = record;
-  const period = startOfPeriod(record.period, at);
+  const period = startOfPeriod(record.period, at, record.calendar);
   return marksOf(record)
     .filter(({ mark }) => spent >= mark)
     .filter(({ percent }) => !before.some((each) => each.period === period && each.percent === percent))

@@ -20,11 +20,20 @@ import type { CallCapture } from './call-capture.ts';
 import type { CallDeps } from './call-deps.ts';
 import { type ModelCall, observersOf } from './call-observer.ts';
 import { capableRoutes } from './capable-routes.ts';
-import { checkAction, defaultsOf, enforceKeyPolicy, limitsConcurrency, policyOf } from './key-policy.ts';
+import {
+  checkAction,
+  defaultsOf,
+  enforceKeyPolicy,
+  isCostLimitedOn,
+  limitsConcurrency,
+  policyOf,
+  requireKnownCost,
+} from './key-policy.ts';
 import { Meter } from './meter.ts';
 import { costOn, inputTokens, noTokens } from './pricing/cost-bound.ts';
 import {
   capOutputToBudget,
+  heldRoutes,
   invoicedCost,
   type OutputBudget,
   uncappedBudget,
@@ -107,7 +116,10 @@ async function planCall(deps: CallDeps, call: ModelCall): Promise<CallPlan> {
   const plan = planning instanceof Promise ? await planning : planning;
   const [best, ...others] = capableRoutes(plan, inference, input.most);
   if (!best) throw new TypeError('a plan has at least one route');
-  return { routes: [best, ...others], input, isPrepaid, isCostLimited };
+  const routes: CallPlan['routes'] = [best, ...others];
+  const isCounted = !isCostLimited && isCostLimitedOn(routes, caps);
+  if (isCounted) requireKnownCost(inference, 'within a hard budget');
+  return { routes, input, isPrepaid, isCostLimited: isCostLimited || isCounted };
 }
 
 /** Sets aside the most that the call can cost, with a shorter output if the caller can pay only for that. */
@@ -119,6 +131,7 @@ async function reserve(deps: CallDeps, call: ModelCall, { routes, input, isPrepa
   let budget = whole;
   const promptEstimate = { ...noTokens, input: input.likely };
   const [best] = routes;
+  const isRouted = deps.budgets?.hasRouted(caller.workspaceId) === true;
   const record: HoldRecord = {
     requestId,
     workspaceId: caller.workspaceId,
@@ -133,6 +146,7 @@ async function reserve(deps: CallDeps, call: ModelCall, { routes, input, isPrepa
     promptCost: costOn(best, promptEstimate, marginPpm),
     createdAt: deps.world.now(),
     labels,
+    ...(isRouted && { routes: heldRoutes(whole, inference, bound) }),
   };
   try {
     if (call.request?.refused) throw paymentRefused();
@@ -146,11 +160,12 @@ async function reserve(deps: CallDeps, call: ModelCall, { routes, input, isPrepa
           hasMaximum: inference.outputTokensMax !== undefined,
         },
       }),
-      fit(affordable, { isWhole }) {
-        const capped = capOutputToBudget(whole, inference, { ...bound, affordable, isWhole });
+      fit(affordable, { isWhole, leftOn }) {
+        const capped = capOutputToBudget(whole, inference, { ...bound, affordable, isWhole, leftOn });
         budget = capped ?? whole;
         return capped?.amount;
       },
+      ...(isRouted && { fittedRoutes: () => heldRoutes(budget, inference, bound) }),
     });
     return { hold, budget };
   } catch (error) {

@@ -8,7 +8,7 @@ import type { PaidCalls } from '../payment-required/index.ts';
 import type { Router } from '../routing/index.ts';
 import type { Captures } from './call-capture.ts';
 import type { CallObserver } from './call-observer.ts';
-import type { HasHardBudget } from './key-policy.ts';
+import type { HasHardBudget, RouteBudgets } from './key-policy.ts';
 import type { RunningCalls } from './running-calls.ts';
 import type { Sealer } from './sealing.ts';
 import type { SilentStarts } from './silent-starts.ts';
@@ -38,6 +38,8 @@ export interface CallDeps {
   isPrepaid?: (workspaceId: string) => boolean;
   /** Whether a budget could reject a call. */
   hasHardBudget?: HasHardBudget;
+  /** Budgets of models and providers. */
+  budgets?: RouteBudgets;
   /** Offers invoices for calls that the balance does not cover. */
   paidCalls?: Pick<PaidCalls, 'offer' | 'accept'>;
   /** Where running calls can be found, to cancel them. */

@@ -4,7 +4,8 @@ import type { ActionName } from '../../../shared/contract/key-limits.ts';
 import { ApiError } from '../../../shared/errors.ts';
 import { invalid } from '../../../shared/faults/invalid-request.ts';
 import type { Identified, KeyDefaults, KeyPolicy } from '../../base/handler.ts';
-import type { RouteCaps } from '../routing/index.ts';
+import type { Route, RouteCaps } from '../routing/index.ts';
+import type { Inference } from '../upstreams/neutral.ts';
 import type { ModelCall } from './call-observer.ts';
 import { modelOfTool, requestedTier, uncountedFee } from './pricing/provider-extras.ts';
 
@@ -59,6 +60,15 @@ export interface EnforcedPolicy {
 interface PolicyDeps {
   isPrepaid?: ((workspaceId: string) => boolean) | undefined;
   hasHardBudget?: HasHardBudget | undefined;
+  budgets?: RouteBudgets | undefined;
+}
+
+/** The budgets that count calls by the routes that answer them. */
+export interface RouteBudgets {
+  /** Whether a workspace has any. */
+  hasRouted(workspaceId: string): boolean;
+  /** Whether one could keep calls from a route; undefined if a workspace has no hard one. */
+  hardRoutes(workspaceId: string): RouteCaps['isSpendCappedOn'];
 }
 
 /** Whether calls of a caller with these labels could be rejected by a budget. */
@@ -71,14 +81,15 @@ type PolicyCall = Pick<ModelCall, 'caller' | 'inference' | 'options'> & Partial<
  * the same format gets unchanged, would let the provider bypass them.
  */
 export function enforceKeyPolicy(
-  { isPrepaid, hasHardBudget }: PolicyDeps,
+  { isPrepaid, hasHardBudget, budgets }: PolicyDeps,
   { caller, inference, options, labels = noLabels }: PolicyCall,
 ): EnforcedPolicy {
-  const { body } = inference;
   const ofKey = capsOf(policyOf(caller));
   const isBudgeted = hasHardBudget?.(caller, labels) ?? false;
+  const isSpendCappedOn = budgets?.hardRoutes(caller.workspaceId);
+  const capped = isBudgeted ? { ...ofKey, isSpendCapped: true } : ofKey;
   const limits = {
-    caps: isBudgeted ? { ...ofKey, isSpendCapped: true } : ofKey,
+    caps: isSpendCappedOn ? { ...capped, isSpendCappedOn } : capped,
     isPrepaid: isPrepaid?.(caller.workspaceId) ?? false,
   };
   const isCostLimited = limitsCost(limits) && options.pay !== 'mine';
@@ -87,14 +98,33 @@ export function enforceKeyPolicy(
     if (policy.isPrepaid) return 'in prepaid workspaces';
     return isBudgeted ? 'within a hard budget' : ofKeys;
   };
-  if (isCostLimited || (policy.caps.models?.length ?? 0) > 0) {
-    const isSet = (name: string) => body[name] !== undefined && body[name] !== null;
-    const chosen = routingMembers.find(isSet) ?? modelOfTool(inference);
-    const where = placeOf('for keys with a model, price or spending limit');
-    if (chosen) throw invalid(chosen, `\`${chosen}\` is not allowed ${where}.`);
-  }
-  if (!isCostLimited) return policy;
-  const where = placeOf('for keys with a price or spending limit');
+  if (isCostLimited || (policy.caps.models?.length ?? 0) > 0)
+    rejectOtherModels(inference, placeOf('for keys with a model, price or spending limit'));
+  if (isCostLimited) rejectUnknownCost(inference, placeOf('for keys with a price or spending limit'));
+  return policy;
+}
+
+/** Whether a budget of a route limits what a call costs. */
+export function isCostLimitedOn(routes: readonly Route[], { isSpendCappedOn }: RouteCaps): boolean {
+  return (
+    isSpendCappedOn !== undefined && routes.some(({ ownKey, offer }) => !ownKey && isSpendCappedOn(offer))
+  );
+}
+
+/** Fails with `invalid_request` for what would make the cost of a call another one than is reserved for it. */
+export function requireKnownCost(inference: Inference, where: string): void {
+  rejectOtherModels(inference, where);
+  rejectUnknownCost(inference, where);
+}
+
+function rejectOtherModels(inference: Inference, where: string): void {
+  const { body } = inference;
+  const isSet = (name: string) => body[name] !== undefined && body[name] !== null;
+  const chosen = routingMembers.find(isSet) ?? modelOfTool(inference);
+  if (chosen) throw invalid(chosen, `\`${chosen}\` is not allowed ${where}.`);
+}
+
+function rejectUnknownCost(inference: Inference, where: string): void {
   const requested = requestedTier(inference);
   if (requested && !standardTiers.has(requested.tier)) {
     throw invalid(requested.param, `Only standard service tiers are allowed ${where}.`);
@@ -104,7 +134,6 @@ export function enforceKeyPolicy(
     const message = `${fee.what} is not allowed ${where}, as its cost is not reported. Remove it, or pay with your own provider key.`;
     throw invalid(fee.param, message);
   }
-  return policy;
 }
 
 function limitsCost({ caps, isPrepaid }: Pick<EnforcedPolicy, 'caps' | 'isPrepaid'>): boolean {

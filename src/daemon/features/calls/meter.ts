@@ -314,8 +314,19 @@ export class Meter {
 
   /** A provider may state any cost; a hold is what the caller agreed to. There is none on an own key or without a price. */
   #boundedByHold(stated: NanoUsd, marginPpm: number): NanoUsd {
-    const { amount } = this.#options.hold.record;
+    const amount = this.#heldAmount();
     return amount > 0 ? Math.min(stated, costWithin(amount, marginPpm).provider) : stated;
+  }
+
+  /** What is held for the route that answers. */
+  #heldAmount(): NanoUsd {
+    const { amount, routes } = this.#options.hold.record;
+    const route = this.#route;
+    if (routes === undefined || route === undefined) return amount;
+    const held = routes.find(
+      ({ model, provider }) => model === route.offer.model && provider === route.provider,
+    );
+    return held?.amount ?? amount;
   }
 
   /** Characters of the answer so far. */

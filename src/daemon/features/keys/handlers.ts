@@ -15,7 +15,7 @@ import { isoTime } from '../../../shared/time/time.ts';
 import { type AgentCaller, implement, keyOrLogin } from '../../base/handler.ts';
 import { pageOf, withSecret } from '../../base/replies.ts';
 import type { KeySettings } from './key-settings.ts';
-import { previousView, spendView, toKey } from './key-view.ts';
+import { capUseView, previousView, spendView, toKey } from './key-view.ts';
 import type { Keys } from './keys.ts';
 import { defaultsView, limitsView } from './limits-and-defaults.ts';
 import type { KeyRotation } from './rotate-and-pause.ts';
@@ -83,7 +83,11 @@ export const keyHandlers = ({ keys, rotation, settings, agentView, now }: KeyHan
 
   implement(showKey, async ({ caller, params }) => {
     const { record, use, previous } = await settings.show(keyOrLogin(caller), params.workspace, params.key);
-    const used = { spend_usd: spendView(use.spend), requests_last_minute: use.requestsLastMinute };
+    const used = {
+      spend_usd: spendView(use.spend),
+      spend_cap: capUseView(record.limits?.spendCap, use, now()),
+      requests_last_minute: use.requestsLastMinute,
+    };
     return { ...toKey(record, now()), used, previous_secrets: previous.map(previousView) };
   }),
 

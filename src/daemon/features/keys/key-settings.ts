@@ -50,7 +50,11 @@ export function createKeySettings(deps: KeySettingsDeps) {
       const previous = known
         .filter(({ endsAt }) => endsAt > at && record.revokedAt === null)
         .map((secret) => ({ ...secret, lastUsedAt: lastPreviousUse(secret.digest) ?? secret.lastUsedAt }));
-      return { record: { ...record, lastUsedAt }, use: await admission.usedBy(record.id), previous };
+      return {
+        record: { ...record, lastUsedAt },
+        use: await admission.usedBy(record.id, record.limits?.spendCap),
+        previous,
+      };
     },
 
     /** Fails with `signed_out`, or with `permission`, also if there is no such key. */

@@ -2,8 +2,10 @@ import { scopeNames } from '../../../shared/contract/endpoint.ts';
 import type { Limits } from '../../../shared/contract/key-limits.ts';
 import type { Key, KeyView, KeyWithUse } from '../../../shared/contract/keys.ts';
 import { formatUsd, type NanoUsd } from '../../../shared/money/money.ts';
+import { endOfPeriod, startOfPeriod } from '../../../shared/money/spend-periods.ts';
 import { isoTime } from '../../../shared/time/time.ts';
-import type { Spend } from '../metering/index.ts';
+import type { SpendCap } from '../../base/handler.ts';
+import type { KeyUse, Spend } from '../metering/index.ts';
 import type { LoginRecord } from '../workspaces/index.ts';
 import { defaultsView, limitsView } from './limits-and-defaults.ts';
 import type { KeyRecord, PreviousSecret } from './store.ts';
@@ -93,6 +95,22 @@ function statusOf({ revokedAt, limits, pausedAt }: KeyRecord, now: number): Key[
 
 export function spendView(spend: Spend): KeyView['spend_usd'] {
   return { total: formatUsd(spend.total), day: formatUsd(spend.day), month: formatUsd(spend.month) };
+}
+
+/** What is spent of a cap in its period. */
+export function capUseView(
+  cap: SpendCap | null | undefined,
+  { ofCap = 0 }: Pick<KeyUse, 'ofCap'>,
+  now: number,
+): KeyWithUse['used']['spend_cap'] {
+  if (!cap) return null;
+  const period = cap.period === 'total' ? 'none' : cap.period;
+  const end = endOfPeriod(period, now, cap.calendar);
+  return {
+    spent_usd: formatUsd(ofCap),
+    period_start: end === undefined ? null : isoTime(startOfPeriod(period, now, cap.calendar)),
+    resets_at: end === undefined ? null : isoTime(end),
+  };
 }
 
 function timeOrNull(ms: number | null): string | null {

@@ -5,6 +5,7 @@ import type {
 import type { Limits, LimitsChange } from '../../../shared/contract/key-limits.ts';
 import { inputFault, wellFormed } from '../../../shared/faults/input-faults.ts';
 import { formatUsd, type NanoUsd, parseUsd } from '../../../shared/money/money.ts';
+import { calendarIn, calendarView } from '../../../shared/money/spend-calendars.ts';
 import { isoTime, parseTime } from '../../../shared/time/time.ts';
 import type { KeyDefaults, KeyLimits } from '../../base/handler.ts';
 
@@ -37,11 +38,12 @@ export function changedLimits(
 ): KeyLimits | null {
   const limits = { ...noLimits, ...before };
   if (change.spend_cap !== undefined) {
-    const { usd, period } = change.spend_cap ?? {};
+    const { usd, period, ...members } = change.spend_cap ?? {};
+    const calendar = calendarIn(members, `${prefix}spend_cap.`);
     limits.spendCap =
       usd === undefined || period === undefined
         ? null
-        : { amount: amountOf(usd, `${prefix}spend_cap.usd`), period };
+        : { amount: amountOf(usd, `${prefix}spend_cap.usd`), period, ...(calendar && { calendar }) };
   }
   if (change.max_price !== undefined) limits.maxPrice = maxPriceOf(change.max_price, prefix);
   if (change.models !== undefined) limits.models = wellFormed(change.models, `${prefix}models`);
@@ -62,7 +64,11 @@ export function limitsView(limits: KeyLimits | null): Limits {
     ...limits,
   };
   return {
-    spend_cap: spendCap && { usd: formatUsd(spendCap.amount), period: spendCap.period },
+    spend_cap: spendCap && {
+      usd: formatUsd(spendCap.amount),
+      period: spendCap.period,
+      ...(spendCap.calendar && calendarView(spendCap.calendar)),
+    },
     max_price: maxPrice && { input: priceView(maxPrice.input), output: priceView(maxPrice.output) },
     models,
     requests_per_minute: requestsPerMinute,

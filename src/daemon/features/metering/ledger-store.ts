@@ -1,5 +1,5 @@
 import type { NanoUsd } from '../../../shared/money/money.ts';
-import type { PeriodSpend } from '../../../shared/money/spend-periods.ts';
+import type { PeriodSpend, SpendCalendar } from '../../../shared/money/spend-periods.ts';
 import type { SpendSubject } from './rules/budget-rule.ts';
 import type { Spend } from './store.ts';
 
@@ -48,12 +48,12 @@ export interface LedgerFindings {
 
 /** Each method is one transaction. Requests in `except` are excluded, whether or not they are on disk. */
 export interface LedgerStore {
-  /** Includes all descendants of the key; day and month are those of `at` in UTC. */
+  /** Includes all descendants of the key; day, week and month are those of `at` by the calendar, or in UTC. */
   keyFacts(
     keyId: string,
-    options: { at: number; since: number; except: readonly string[] },
+    options: { at: number; since: number; except: readonly string[]; calendar?: SpendCalendar | undefined },
   ): Promise<KeyFacts>;
-  /** The charges of a subject's calls in the periods of a time, in UTC; a key includes its descendants. */
+  /** The charges of a subject's calls in the periods of a time; a key includes its descendants. */
   subjectSpend(
     subject: SpendSubject,
     options: { at: number; except: readonly string[] },
@@ -63,8 +63,11 @@ export interface LedgerStore {
     subjects: readonly SpendSubject[],
     at: number,
   ): Promise<{ spend: PeriodSpend; held: NanoUsd }[]>;
-  /** The charges of a key and its descendants, and how many calls they started since a time. */
-  keyUse(keyId: string, options: { at: number; since: number }): Promise<{ spend: Spend; requests: number }>;
+  /** The charges of a key and its descendants, as in `keyFacts`, and how many calls they started since a time. */
+  keyUse(
+    keyId: string,
+    options: { at: number; since: number; calendar?: SpendCalendar | undefined },
+  ): Promise<{ spend: Spend; requests: number }>;
   /** A workspace's grants minus its charges. */
   balance(workspaceId: string, options: { except: readonly string[] }): Promise<NanoUsd>;
   /**

@@ -28,6 +28,8 @@ export interface HoldRecord {
   isPrepaid?: true;
   /** What an agent's free call reserves of the free tier; it holds nothing else. */
   free?: NanoUsd;
+  /** The routes that may answer it, if its workspace has budgets of models or providers. */
+  routes?: readonly HeldRoute[];
 }
 
 /** How a call waited until others had ended. */
@@ -42,6 +44,9 @@ export type CallWait = {
   startedMs: number;
   ms: number;
 };
+
+/** A route of a call, and the most that the call can cost on it. */
+export type HeldRoute = Readonly<{ model: string; provider: string; amount: NanoUsd }>;
 
 /** The stages of a call, in milliseconds since it arrived, and its planned routes. */
 export interface CallTrace {
@@ -147,7 +152,7 @@ export interface Settlement {
   /** As in the hold. */
   isPrepaid?: true;
   /** The hold, if it was written: what it releases. Without it, what members share is read again. */
-  held?: Pick<HoldRecord, 'amount' | 'free'>;
+  held?: Pick<HoldRecord, 'amount' | 'free' | 'routes'>;
 }
 
 /** A hold that outlived its process, with its last stored progress. */
@@ -172,6 +177,7 @@ export interface ServedDay {
 export interface Spend {
   total: NanoUsd;
   day: NanoUsd;
+  week: NanoUsd;
   month: NanoUsd;
 }
 
@@ -294,7 +300,7 @@ export interface MeteringStore {
   /** Resolves to the sequence of its event. Rejects if the request is already settled. */
   settle(settlement: Settlement): Promise<number>;
   usage(requestId: string): Promise<UsageRecord | undefined>;
-  /** The charges of a key and its descendants; day and month are those of `at` in UTC. */
+  /** The charges of a key and its descendants; day, week and month are those of `at` in UTC. */
   spendOfKey(keyId: string, at: number): Promise<Spend>;
   served(): Promise<ServedDay[]>;
   /** Ordered by group, ascending, null last; without empty groups, and without rejected calls. */

@@ -119,7 +119,7 @@ export const commandSamples: Readonly<Record<string, string>> = {
   postShout: 'gateway shouts post "Deploying in five minutes." --zone dev',
   previewAlert: 'gateway alerts add slow p95_total 8s --window 1h --model openai/gpt-5',
   putAlert: 'gateway alerts add slow p95_total 8s --window 1h --model openai/gpt-5',
-  putBudget: 'gateway budgets set team-search 5/day --tag team=search --hard',
+  putBudget: 'gateway budgets set team-search 5/day --tag team=search --time-zone Europe/Berlin --hard',
   putCalibration: 'gateway decide fit labelled.jsonl --model openai/gpt-5-mini',
   putNamedProviderKey: 'gateway provider-keys set openai --from-env OPENAI_API_KEY',
   putPeer: 'gateway peer add attic https://attic.example.com --from-env ATTIC_KEY',

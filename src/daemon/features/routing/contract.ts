@@ -78,6 +78,8 @@ export interface RouteCaps {
   models?: readonly { param: 'limits.models' | 'scopes.models'; allowed: readonly string[] }[];
   /** Whether the key has a spending cap: the host's account then pays for nothing of unknown price. */
   isSpendCapped?: boolean;
+  /** The same of single routes: whether a budget of the model or provider limits what calls cost. */
+  isSpendCappedOn?: ((offer: Pick<Offer, 'model' | 'provider'>) => boolean) | undefined;
 }
 
 /** One try to get a call answered by one provider. */

@@ -172,7 +172,9 @@ function judgePrice(
   ] as const;
   const caps = limits.filter(({ cap }) => cap?.input != null || cap?.output != null);
   if (prices === null) {
-    const isCharged = !payment.ownKey && (request.isPrepaid || request.caps.isSpendCapped);
+    const { isSpendCapped, isSpendCappedOn } = request.caps;
+    const isCharged =
+      !payment.ownKey && (request.isPrepaid || isSpendCapped || isSpendCappedOn?.(offer) === true);
     if (caps.length === 0 && !isCharged) return undefined;
     return {
       reason: 'its price is unknown: set it under prices in the configuration',

@@ -63,7 +63,13 @@ function makeDaemon() {
   const settings = createKeySettings({
     store,
     workspaces: createWorkspaces({ store: people, changes: store.changes }),
-    admission: { usedBy: async () => ({ spend: { total: 0, day: 0, month: 0 }, requestsLastMinute: 0 }) },
+    admission: {
+      usedBy: async () => ({
+        spend: { total: 0, day: 0, week: 0, month: 0 },
+        ofCap: undefined,
+        requestsLastMinute: 0,
+      }),
+    },
     lastUse: authentic.lastUse,
     lastPreviousUse: authentic.lastPreviousUse,
     now: world.now,

@@ -72,7 +72,7 @@ class Scene {
               .reduce((total, { charged }) => total + (charged ?? 0), 0);
           const day = utcDay(at);
           return {
-            spend: { total: sum(''), month: sum(day.slice(0, 7)), day: sum(day) },
+            spend: { total: sum(''), month: sum(day.slice(0, 7)), week: 0, day: sum(day) },
             recent: calls.map(({ startedAt }) => startedAt).filter((time) => time >= since),
           };
         }),

@@ -50,7 +50,12 @@ test('a database of the first schema opens with all its records', async () => {
   expect(await metering.leftHolds(0)).toEqual([
     { ...aHold('req_3'), provider: 'openai', progressTokens: tokens, progressCost: 300 },
   ]);
-  expect(await metering.spendOfKey('key_1', morning)).toEqual({ total: 1572, day: 1572, month: 1572 });
+  expect(await metering.spendOfKey('key_1', morning)).toEqual({
+    total: 1572,
+    day: 1572,
+    week: 1572,
+    month: 1572,
+  });
   expect(await ledger.verify()).toMatchObject({ entries: 5, grants: 1, problems: [], held: ['req_3'] });
   expect(await vault.secretsCount()).toBe(1);
 

@@ -1,4 +1,5 @@
 import { type NanoUsd, outputTokensPaidBy } from '../../../../shared/money/money.ts';
+import type { HeldRoute, LeftOnRoute } from '../../metering/index.ts';
 import type { Route } from '../../routing/index.ts';
 import type { Inference } from '../../upstreams/neutral.ts';
 import {
@@ -57,14 +58,20 @@ export function uncappedBudget(routes: Route[], inference: Inference, bound: Bou
 export function capOutputToBudget(
   full: Pick<OutputBudget, 'routes'>,
   inference: Inference,
-  bound: Bound & { affordable: NanoUsd; isWhole?: boolean },
+  bound: Bound & { affordable: NanoUsd; isWhole?: boolean; leftOn?: LeftOnRoute | undefined },
 ): OutputBudget | undefined {
+  const { affordable: most, leftOn } = bound;
+  const outputFor = (route: Route, affordable: NanoUsd) =>
+    Math.min(requestedOutputOn(route, inference), affordableOn(route, inference, { ...bound, affordable }));
   const outputOn = (route: Route) =>
-    Math.min(requestedOutputOn(route, inference), affordableOn(route, inference, bound));
-  const routes = full.routes.filter((route) => {
+    outputFor(route, leftOn ? Math.min(most, leftOn({ ...route, model: route.offer.model })) : most);
+  const able = full.routes.filter((route) => {
     const output = outputOn(route);
     return (!bound.isWhole && output >= outputTokensMin) || output >= requestedOutputOn(route, inference);
   });
+  // The rest of the budget of a model or provider is for calls that no other route can answer at length.
+  const unreduced = leftOn ? able.filter((route) => outputOn(route) >= outputFor(route, most)) : able;
+  const routes = unreduced.length > 0 ? unreduced : able;
   if (routes.length === 0) return undefined;
   const amounts = routes.map((route) =>
     costBound([route], { ...inference, outputTokensMax: outputOn(route) }, bound),
@@ -77,6 +84,19 @@ export function capOutputToBudget(
     isCapped: true,
     isShortenedOn: (route) => outputOn(route) < requestedOutputOn(route, inference),
   };
+}
+
+/** What a call can cost at most on each of its routes. */
+export function heldRoutes(
+  { routes, outputTokensOn: outputOn }: Pick<OutputBudget, 'routes' | 'outputTokensOn'>,
+  inference: Inference,
+  bound: Bound,
+): HeldRoute[] {
+  return routes.map((route) => ({
+    model: route.offer.model,
+    provider: route.provider,
+    amount: costBound([route], { ...inference, outputTokensMax: outputOn(route) }, bound),
+  }));
 }
 
 /** The output that an invoice pays for, unless the request limits it: an answer of usual length. */

@@ -1,12 +1,12 @@
 import type { NanoUsd } from '../../../../shared/money/money.ts';
-import type { SpendPeriod } from '../../../../shared/money/spend-periods.ts';
+import type { SpendCalendar, SpendPeriod } from '../../../../shared/money/spend-periods.ts';
 import type { AdmitAnswer, AdmitRequest } from '../rules/admit-request.ts';
 import type { SpendSubject } from '../rules/budget-rule.ts';
-import type { HoldRecord, Settlement, Spend } from '../store.ts';
+import type { HoldRecord, Settlement } from '../store.ts';
 
 /** A total of the charges of a key, or of a budget's calls, in the period of a settlement. */
 export type WatchedTotal =
-  | { keyId: string; period: keyof Spend }
+  | { keyId: string; period: SpendPeriod; calendar: SpendCalendar | undefined }
   | { subject: SpendSubject; period: SpendPeriod };
 
 /** What members that share limits write. Each method is one transaction, durable when its promise resolves. */

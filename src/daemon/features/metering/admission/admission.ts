@@ -1,11 +1,12 @@
 import { type Listed, TransientList } from '../../../../shared/async/transient.ts';
 import { ApiError } from '../../../../shared/errors.ts';
 import type { NanoUsd } from '../../../../shared/money/money.ts';
+import type { SpendCap } from '../../../base/handler.ts';
 import type { BudgetRule } from '../rules/budget-rule.ts';
 import type { HoldRecord, MeteringStore, Settlement } from '../store.ts';
 import type { AgentAllowances, AgentTerms, AgentUse, FreeUse } from './agent-allowances.ts';
 import { Budgets, type BudgetsDeps, type HoldTerms, type KeyUse, type OpenCall } from './budgets.ts';
-import { HoldQueue, type Refused } from './hold-queue.ts';
+import { HoldQueue, isRefused, type Refused } from './hold-queue.ts';
 import { settlementRetries } from './settlement-retries.ts';
 
 /** The money reserved for a call. */
@@ -34,8 +35,8 @@ export interface Admission {
   settle(hold: Hold, settlement: Settlement): Promise<number>;
   /** The number of calls that are admitted and not settled. */
   running(): number;
-  /** The usage of a key and its descendants; running calls are not charged yet. */
-  usedBy(keyId: string): Promise<KeyUse>;
+  /** The usage of a key and its descendants, and of its cap; running calls are not charged yet. */
+  usedBy(keyId: string, cap?: SpendCap | null): Promise<KeyUse>;
   /** The balance of a prepaid workspace, including what is held. */
   balanceOf(workspaceId: string): Promise<NanoUsd>;
   /** What the calls of a budget spent in its period and hold, if that is in memory. */
@@ -62,6 +63,7 @@ export interface AdmissionDeps {
 type Call = Hold & OpenCall & Listed & { agent?: string; free?: FreeUse | undefined };
 
 const none: OpenCall['subjects'] = [];
+const noneRouted: OpenCall['routed'] = [];
 
 /** Admission of a process that has the database to itself: it counts in memory. */
 export function createAdmission({ store, state, limits, agents }: AdmissionDeps): Admission {
@@ -85,14 +87,15 @@ export function createAdmission({ store, state, limits, agents }: AdmissionDeps)
   const waiting = limits && new HoldQueue(limits.clock);
   const start: Start = (record, policy, more) => {
     const committed = store.hold(record);
-    const subjects = budgets?.isBudgeted(record.workspaceId) ? budgets.subjectsOf(record, policy) : none;
+    const counting = budgets?.isBudgeted(record.workspaceId) ? budgets : undefined;
     const call: Call = {
       record,
       committed,
       isRunning: true,
       policy,
       charged: undefined,
-      subjects,
+      subjects: counting?.subjectsOf(record, policy) ?? none,
+      routed: counting?.routedOf(record) ?? noneRouted,
       place: -1,
       ...more,
     };
@@ -124,21 +127,22 @@ export function createAdmission({ store, state, limits, agents }: AdmissionDeps)
       return await waiting.start(async () => {
         for (let wait = budgets.loading(terms, record); wait; wait = budgets.loading(terms, record))
           await wait;
-        const amount = budgets.admit(record, terms);
-        if (typeof amount !== 'number') return amount;
-        return start({ ...record, amount, ...(isPrepaid && { isPrepaid: true }) }, policy);
+        const held = budgets.admit(record, terms);
+        const prepaid = isPrepaid && ({ isPrepaid: true } as const);
+        if (typeof held === 'number') return start({ ...record, amount: held, ...prepaid }, policy);
+        return isRefused(held) ? held : start({ ...record, ...held, ...prepaid }, policy);
       });
     },
     settle(hold, settlement) {
       const call = hold as Call;
       if (call.charged) return Promise.reject(new TypeError('a hold is settled once'));
-      const { charged, completedAt, cost } = settlement.usage;
+      const { charged, completedAt, cost, model, provider } = settlement.usage;
       end(call);
       // Also after a hold that could not be written: the settlement counts the call and its cost.
       if (call.agent !== undefined) agents?.end(call.agent, call.free, cost?.total ?? 0);
       open.add(call);
-      call.charged = { amount: charged, at: completedAt };
-      budgets?.charged(call, charged, completedAt);
+      call.charged = { amount: charged, at: completedAt, model, provider };
+      budgets?.charged(call, call.charged);
       waiting?.released();
       // A call that an agent's credit paid for takes nothing from the free tier, even if it cost nothing.
       const tier = call.agent === undefined ? settlement.tier : call.free ? 'free' : 'paid';
@@ -150,7 +154,7 @@ export function createAdmission({ store, state, limits, agents }: AdmissionDeps)
       );
     },
     running: () => running,
-    usedBy: (keyId) => withBudgets().usedBy(keyId),
+    usedBy: (keyId, cap) => withBudgets().usedBy(keyId, cap),
     budgetUse: (rule) => budgets?.useOf(rule),
     async agentUse(agentId) {
       if (!agents) throw new TypeError('this admission has no agents');
@@ -191,8 +195,10 @@ function startsForAgents(agents: AgentAllowances | undefined, start: Start) {
       agents.giveBack(record, agentId);
       throw error;
     }
-    if (typeof amount === 'number')
-      return start({ ...dated, amount, isPrepaid: true }, undefined, { agent: agentId });
+    if (typeof amount === 'number' || !isRefused(amount)) {
+      const held = typeof amount === 'number' ? { amount } : amount;
+      return start({ ...dated, ...held, isPrepaid: true }, undefined, { agent: agentId });
+    }
     agents.giveBack(record, agentId);
     const isPoor = amount.error.code === 'insufficient_balance';
     return isPoor ? { ...amount, error: agents.balanceTooLow(agentId, balance) } : amount;

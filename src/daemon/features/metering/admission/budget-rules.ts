@@ -1,13 +1,16 @@
 import type { CallLabels } from '../../../../shared/constants/call-labels.ts';
 import type { NanoUsd } from '../../../../shared/money/money.ts';
+import { isSameCalendar, type SpendCalendar } from '../../../../shared/money/spend-periods.ts';
 import type { KeyPolicy } from '../../../base/handler.ts';
 import type { BudgetRule, BudgetScope } from '../rules/budget-rule.ts';
+import { isRouted } from '../rules/held-routes.ts';
 import type { SubjectTotals } from '../rules/subject-totals.ts';
 
-/** The calls that budgets of one scope count, and what they spent once that is loaded. */
+/** The calls that budgets of one scope and calendar count, and what they spent once that is loaded. */
 export interface BudgetSubject {
   readonly workspaceId: string;
   readonly scope: BudgetScope;
+  readonly calendar: SpendCalendar | undefined;
   rules: readonly BudgetRule[];
   totals: SubjectTotals | undefined;
 }
@@ -19,37 +22,72 @@ export interface BudgetedCall {
   labels: Pick<CallLabels, 'user' | 'tags'>;
 }
 
+/** The part of a route that budgets look at. */
+export interface BudgetedRoute {
+  model: string;
+  provider: string | null;
+}
+
 const none: readonly BudgetSubject[] = [];
+
+interface WorkspaceBudgets {
+  /** By kind and value: one of each calendar. */
+  readonly subjects: Map<string, BudgetSubject[]>;
+  /** The budgets that count a call by the route that answers it, and how many of them are hard. */
+  routed: number;
+  hardRouted: number;
+}
 
 /** The budgets of all workspaces, found by the calls that they count. */
 export class BudgetRules {
-  readonly #workspaces = new Map<string, Map<string, BudgetSubject>>();
+  readonly #workspaces = new Map<string, WorkspaceBudgets>();
 
   /** Whether a workspace has any budget. */
   has(workspaceId: string): boolean {
     return this.#workspaces.size > 0 && this.#workspaces.has(workspaceId);
   }
 
+  /** Whether a workspace has a budget of a model or provider. */
+  hasRouted(workspaceId: string): boolean {
+    return this.#workspaces.size > 0 && (this.#workspaces.get(workspaceId)?.routed ?? 0) > 0;
+  }
+
   /** Adds a budget, or replaces the one with its id. */
   put(rule: BudgetRule): void {
+    const { workspaceId, scope, calendar } = rule;
     const before = this.#find(rule);
-    if (before && !isSame(before.scope, rule.scope)) this.remove(rule);
-    const subjects = this.#workspaces.get(rule.workspaceId) ?? new Map<string, BudgetSubject>();
-    this.#workspaces.set(rule.workspaceId, subjects);
-    const name = nameOf(rule.scope.kind, rule.scope.value);
-    const { workspaceId, scope } = rule;
-    const subject = subjects.get(name) ?? { workspaceId, scope, rules: [], totals: undefined };
-    subjects.set(name, subject);
+    if (before && !isOf(before, rule)) this.remove(rule);
+    const budgets: WorkspaceBudgets = this.#workspaces.get(workspaceId) ?? {
+      subjects: new Map(),
+      routed: 0,
+      hardRouted: 0,
+    };
+    this.#workspaces.set(workspaceId, budgets);
+    const name = nameOf(scope.kind, scope.value);
+    const alike = budgets.subjects.get(name) ?? [];
+    let subject = alike.find((each) => isOf(each, rule));
+    if (!subject) {
+      subject = { workspaceId, scope, calendar, rules: [], totals: undefined };
+      budgets.subjects.set(name, [...alike, subject]);
+    }
     subject.rules = [...subject.rules.filter(({ id }) => id !== rule.id), rule];
+    countRouted(budgets);
   }
 
   remove({ workspaceId, id }: Pick<BudgetRule, 'workspaceId' | 'id'>): void {
     const subject = this.#find({ workspaceId, id });
-    const subjects = this.#workspaces.get(workspaceId);
-    if (!subject || !subjects) return;
+    const budgets = this.#workspaces.get(workspaceId);
+    if (!subject || !budgets) return;
+    const { subjects } = budgets;
     subject.rules = subject.rules.filter((rule) => rule.id !== id);
-    if (subject.rules.length === 0) subjects.delete(nameOf(subject.scope.kind, subject.scope.value));
+    if (subject.rules.length === 0) {
+      const name = nameOf(subject.scope.kind, subject.scope.value);
+      const others = (subjects.get(name) ?? none).filter((each) => each !== subject);
+      if (others.length > 0) subjects.set(name, others);
+      else subjects.delete(name);
+    }
     if (subjects.size === 0) this.#workspaces.delete(workspaceId);
+    countRouted(budgets);
   }
 
   /** A budget by its id. */
@@ -57,20 +95,25 @@ export class BudgetRules {
     return this.#find({ workspaceId, id })?.rules.find((rule) => rule.id === id);
   }
 
-  /** What budgets of this scope share; undefined without such a budget. */
-  subject(workspaceId: string, { kind, value }: BudgetScope): BudgetSubject | undefined {
-    return this.#workspaces.get(workspaceId)?.get(nameOf(kind, value));
+  /** What budgets of the same scope and calendar share; undefined without such a budget. */
+  subject(rule: Pick<BudgetRule, 'workspaceId' | 'scope' | 'calendar'>): BudgetSubject | undefined {
+    const { workspaceId, scope } = rule;
+    const alike = this.#workspaces.get(workspaceId)?.subjects.get(nameOf(scope.kind, scope.value));
+    return alike?.find((each) => isOf(each, rule));
   }
 
-  /** The subjects of which a call is part: of its workspace, of its key and those that it descends from, its user and tags. */
+  /**
+   * The subjects of which a call is part whoever answers it: of its workspace, of its key and those that it descends from, its
+   * user and tags.
+   */
   of(call: BudgetedCall, policy: KeyPolicy | undefined): readonly BudgetSubject[] {
     if (this.#workspaces.size === 0) return none;
-    const subjects = this.#workspaces.get(call.workspaceId);
+    const subjects = this.#workspaces.get(call.workspaceId)?.subjects;
     if (!subjects) return none;
     const found: BudgetSubject[] = [];
     const add = (kind: BudgetScope['kind'], value: string) => {
-      const subject = subjects.get(nameOf(kind, value));
-      if (subject) found.push(subject);
+      const alike = subjects.get(nameOf(kind, value));
+      if (alike) found.push(...alike);
     };
     add('workspace', '');
     if (policy === undefined && call.keyId !== null) add('key', call.keyId);
@@ -81,25 +124,67 @@ export class BudgetRules {
     return found;
   }
 
-  /** Whether a budget could reject a call. */
+  /** The subjects of which the calls are part that a route answers: its model and its provider. */
+  ofRoute(workspaceId: string, { model, provider }: BudgetedRoute): readonly BudgetSubject[] {
+    const subjects = this.#workspaces.get(workspaceId)?.subjects;
+    if (!subjects) return none;
+    const ofModel = subjects.get(nameOf('model', model)) ?? none;
+    const ofProvider = (provider !== null && subjects.get(nameOf('provider', provider))) || none;
+    return ofModel.length === 0 ? ofProvider : [...ofModel, ...ofProvider];
+  }
+
+  /** All subjects of a workspace of which calls are part by their routes. */
+  routed(workspaceId: string): readonly BudgetSubject[] {
+    const subjects = this.#workspaces.get(workspaceId)?.subjects;
+    return [...(subjects?.values() ?? [])].flat().filter(({ scope }) => isRouted(scope));
+  }
+
+  /** Whether a budget could reject a call, whatever its route. */
   isHard(call: BudgetedCall, policy: KeyPolicy | undefined): boolean {
-    return this.of(call, policy).some(({ rules }) => rules.some(({ isHard }) => isHard));
+    return this.of(call, policy).some(hasHard);
+  }
+
+  /** Whether a budget could keep calls of a workspace from a route; undefined without budgets of models and providers. */
+  hardRoutes(workspaceId: string): ((route: BudgetedRoute) => boolean) | undefined {
+    if (this.#workspaces.size === 0 || !this.#workspaces.get(workspaceId)?.hardRouted) return undefined;
+    return (route) => this.ofRoute(workspaceId, route).some(hasHard);
   }
 
   #find({ workspaceId, id }: Pick<BudgetRule, 'workspaceId' | 'id'>): BudgetSubject | undefined {
-    for (const subject of this.#workspaces.get(workspaceId)?.values() ?? []) {
-      if (subject.rules.some((rule) => rule.id === id)) return subject;
+    for (const alike of this.#workspaces.get(workspaceId)?.subjects.values() ?? []) {
+      const subject = alike.find(({ rules }) => rules.some((rule) => rule.id === id));
+      if (subject) return subject;
     }
     return undefined;
   }
+}
+
+function countRouted(budgets: WorkspaceBudgets): void {
+  const routed = [...budgets.subjects.values()]
+    .flat()
+    .filter(({ scope }) => isRouted(scope))
+    .flatMap(({ rules }) => rules);
+  budgets.routed = routed.length;
+  budgets.hardRouted = routed.filter(({ isHard }) => isHard).length;
+}
+
+function hasHard({ rules }: BudgetSubject): boolean {
+  return rules.some(({ isHard }) => isHard);
 }
 
 function nameOf(kind: BudgetScope['kind'], value: string): string {
   return `${kind} ${value}`;
 }
 
-function isSame(a: BudgetScope, b: BudgetScope): boolean {
-  return a.kind === b.kind && a.value === b.value;
+function isOf(
+  { scope, calendar }: Pick<BudgetSubject, 'scope' | 'calendar'>,
+  other: Pick<BudgetRule, 'scope' | 'calendar'>,
+): boolean {
+  return (
+    scope.kind === other.scope.kind &&
+    scope.value === other.scope.value &&
+    isSameCalendar(calendar, other.calendar)
+  );
 }
 
 interface Mark {

@@ -1,21 +1,32 @@
 import { ApiError } from '../../../../shared/errors.ts';
 import type { NanoUsd } from '../../../../shared/money/money.ts';
-import type { KeyPolicy } from '../../../base/handler.ts';
+import { isSameCalendar, type SpendCalendar } from '../../../../shared/money/spend-periods.ts';
+import type { KeyPolicy, SpendCap } from '../../../base/handler.ts';
 import type { World } from '../../../base/world.ts';
 import type { LedgerStore } from '../ledger-store.ts';
 import type { BudgetRule } from '../rules/budget-rule.ts';
-import { affordableUnder, exceededRate } from '../rules/limit-rules.ts';
+import { heldOnRoutes, isOnRoute, isRouted, leftOnRoutes } from '../rules/held-routes.ts';
+import {
+  affordableOn,
+  affordableUnder,
+  decisiveLeft,
+  exceededRate,
+  type Left,
+  type LimitedKey,
+} from '../rules/limit-rules.ts';
 import { rateWindowMs } from '../rules/rate-window.ts';
 import { BalanceTotals, KeyTotals } from '../rules/running-totals.ts';
 import { SubjectTotals } from '../rules/subject-totals.ts';
-import type { HoldRecord, Spend } from '../store.ts';
+import type { HeldRoute, HoldRecord, Spend } from '../store.ts';
 import type { AgentTerms } from './agent-allowances.ts';
-import { BudgetRules, type BudgetSubject } from './budget-rules.ts';
+import { type BudgetedRoute, BudgetRules, type BudgetSubject } from './budget-rules.ts';
 import { type Fit, fitWithin } from './fit.ts';
 import type { Refused } from './hold-queue.ts';
 import { type CapWarning, rateReached } from './limit-errors.ts';
 import { refusalOf } from './refusal-of.ts';
 import { capMarkReached, marksReached } from './thresholds.ts';
+
+const noneRouted: OpenCall['routed'] = [];
 
 /** The conditions of a hold. */
 export interface HoldTerms {
@@ -26,6 +37,8 @@ export interface HoldTerms {
   /** Set for the call of an agent. */
   agent?: AgentTerms | undefined;
   fit: Fit;
+  /** The routes that remain since `fit` was called last; set for a record with routes. */
+  fittedRoutes?: () => readonly HeldRoute[];
 }
 
 /** A started call whose settlement is not on disk. */
@@ -34,14 +47,33 @@ export interface OpenCall {
   policy: KeyPolicy | undefined;
   isRunning: boolean;
   /** Set once it is settled. */
-  charged: { amount: NanoUsd; at: number } | undefined;
+  charged: Charge | undefined;
   /** The subjects of budgets that count it, as far as their totals are loaded. */
   subjects: readonly BudgetSubject[];
+  /** The same of models and providers, with what it holds of each. */
+  routed: readonly RoutedSubject[];
 }
+
+/** What a call was charged, and what answered it. */
+export interface Charge extends BudgetedRoute {
+  amount: NanoUsd;
+  at: number;
+}
+
+interface RoutedSubject {
+  subject: BudgetSubject;
+  held: NanoUsd;
+}
+
+/** A hold within the budgets of its routes. */
+type HeldOnRoutes = Required<Pick<HoldRecord, 'amount' | 'routes'>>;
 
 /** The usage of a key and its descendants. */
 export interface KeyUse {
+  /** In UTC. */
   spend: Spend;
+  /** In the period of the cap. */
+  ofCap: NanoUsd | undefined;
   requestsLastMinute: number;
 }
 
@@ -98,10 +130,10 @@ export class Budgets {
   }
 
   /** What a budget's calls spent in its period and hold; undefined if no call asked for it since the start. */
-  useOf({ workspaceId, scope, period }: BudgetRule): { spent: NanoUsd; held: NanoUsd } | undefined {
-    const totals = this.#rules.subject(workspaceId, scope)?.totals;
+  useOf(rule: BudgetRule): { spent: NanoUsd; held: NanoUsd } | undefined {
+    const totals = this.#rules.subject(rule)?.totals;
     if (!totals || totals.loading) return undefined;
-    return { spent: totals.spentIn(period, this.#deps.clock.now()), held: totals.held };
+    return { spent: totals.spentIn(rule.period, this.#deps.clock.now()), held: totals.held };
   }
 
   /**
@@ -113,25 +145,43 @@ export class Budgets {
     const waits: Promise<void>[] = [];
     for (let key = policy; key; key = key.parent) {
       if (!key.limits?.spendCap && !key.limits?.requestsPerMinute) continue;
-      const { loading } = this.#keys.get(key.keyId) ?? this.#loadKey(key.keyId);
+      const { loading } = this.#loadedKey(key.keyId, key.limits.spendCap?.calendar);
       if (loading) waits.push(loading);
     }
     if (isPrepaid) {
       const { loading } = this.#balances.get(workspaceId) ?? this.#loadBalance(workspaceId);
       if (loading) waits.push(loading);
     }
-    for (const subject of this.#rules.of(record, policy)) {
+    const load = (subject: BudgetSubject) => {
       const { loading } = subject.totals ?? this.#loadSubject(subject);
       if (loading) waits.push(loading);
-    }
+    };
+    this.#rules.of(record, policy).forEach(load);
+    if (record.routes)
+      for (const subject of this.#subjectsOn(record.workspaceId, record.routes)) load(subject);
     return waits.length === 0 ? undefined : Promise.all(waits);
   }
 
+  /** The subjects of budgets of models and providers of which a call holds something, if their totals are loaded. */
+  routedOf(record: HoldRecord): readonly RoutedSubject[] {
+    const { workspaceId, routes } = record;
+    if (!this.#rules.hasRouted(workspaceId)) return noneRouted;
+    // The first budget may have been set while the call waited.
+    const subjects = routes ? this.#subjectsOn(workspaceId, routes) : this.#rules.routed(workspaceId);
+    return subjects
+      .filter(({ totals }) => totals)
+      .map((subject) => ({ subject, held: heldOnRoutes(record, subject.scope) }));
+  }
+
+  #subjectsOn(workspaceId: string, routes: readonly HeldRoute[]): BudgetSubject[] {
+    return [...new Set(routes.flatMap((route) => this.#rules.ofRoute(workspaceId, route)))];
+  }
+
   /**
-   * Returns the amount that a call may hold, at most the requested one, or why it may not start: `limit_reached` or
+   * Returns the amount that a call may hold, with the routes that are left where budgets count it by its route, or why it may not start: `limit_reached` or
    * `insufficient_balance`. Fails if it exceeds a rate. `held` must follow synchronously.
    */
-  admit(record: HoldRecord, terms: HoldTerms): NanoUsd | Refused {
+  admit(record: HoldRecord, terms: HoldTerms): NanoUsd | HeldOnRoutes | Refused {
     const { workspaceId, amount } = record;
     const { policy } = terms;
     const now = this.#deps.clock.now();
@@ -140,7 +190,10 @@ export class Budgets {
     const budgets = this.#rules.of(record, policy);
     const balance = terms.isPrepaid ? this.#balances.get(workspaceId) : undefined;
     const counted = { key: policy, totalsOf: this.#totalsOfKey, budgets, balance };
-    const { affordable, shortage } = affordableUnder(counted, now);
+    const common = affordableUnder(counted, now);
+    if (record.routes && this.#rules.hasRouted(workspaceId))
+      return this.#admitOnRoutes({ ...record, routes: record.routes }, terms, { common, budgets, now });
+    const { affordable, shortage } = common;
     if (amount <= affordable) return amount;
     const output = { isWhole: terms.agent?.hasMaximum === true };
     const fitting = fitWithin(terms.fit, affordable, output);
@@ -156,14 +209,48 @@ export class Budgets {
     });
   }
 
+  /** Leaves out the routes whose budgets are used up, as long as there is another. */
+  #admitOnRoutes(
+    record: HoldRecord & HeldOnRoutes,
+    { policy, agent, fit, fittedRoutes }: HoldTerms,
+    { common, budgets, now }: { common: Left; budgets: readonly BudgetSubject[]; now: number },
+  ): HeldOnRoutes | Refused {
+    const { workspaceId, amount, routes } = record;
+    const subjects = routes.map((route) => this.#rules.ofRoute(workspaceId, route));
+    const lefts = subjects.map((ofRoute) => affordableOn(ofRoute, now));
+    const fits = routes.every((route, index) => route.amount <= (lefts[index]?.affordable ?? 0));
+    if (fits && amount <= common.affordable) return { amount, routes };
+    const isWhole = agent?.hasMaximum === true;
+    const leftOn = leftOnRoutes(
+      routes,
+      lefts.map(({ affordable }) => affordable),
+    );
+    const fitting = fitWithin(fit, common.affordable, { isWhole, leftOn });
+    if (fitting !== undefined) return { amount: fitting, routes: fittedRoutes?.() ?? routes };
+    const unheld = lefts.map(({ affordable, shortage }) => affordable + (shortage?.held ?? 0));
+    const output = { isWhole, leftOn: leftOnRoutes(routes, unheld) };
+    return refusalOf(
+      { ...decisiveLeft(common, lefts), output },
+      {
+        policy,
+        budgets: [...budgets, ...subjects.flat()],
+        now,
+        amount,
+        fit,
+        onNews: this.#deps.budgets?.onNews,
+      },
+    );
+  }
+
   /** The remaining balance of a prepaid workspace, once it is loaded. */
   availableTo(workspaceId: string): NanoUsd {
     return this.#balances.get(workspaceId)?.available() ?? 0;
   }
 
   /** Adds a started call. */
-  held({ record, policy, subjects }: OpenCall): void {
+  held({ record, policy, subjects, routed }: OpenCall): void {
     for (const { totals } of subjects) if (totals) totals.held += record.amount;
+    for (const { subject, held } of routed) if (subject.totals) subject.totals.held += held;
     if (this.#keys.size > 0) {
       const at = this.#deps.clock.elapsed();
       for (const totals of this.#totalsOf(record, policy)) {
@@ -176,8 +263,9 @@ export class Budgets {
   }
 
   /** Releases the hold of a call that ended. */
-  released({ record, policy, subjects }: OpenCall): void {
+  released({ record, policy, subjects, routed }: OpenCall): void {
     for (const { totals } of subjects) if (totals) totals.held -= record.amount;
+    for (const { subject, held } of routed) if (subject.totals) subject.totals.held -= held;
     if (this.#keys.size > 0) {
       for (const totals of this.#totalsOf(record, policy)) totals.held -= record.amount;
     }
@@ -185,9 +273,14 @@ export class Budgets {
     if (balance) balance.held -= record.amount;
   }
 
-  charged({ record, policy, subjects }: OpenCall, amount: NanoUsd, at: number): void {
+  charged({ record, policy, subjects }: OpenCall, charge: Charge): void {
+    const { amount, at } = charge;
     if (amount === 0) return;
     for (const subject of subjects) this.#chargeSubject(subject, amount, at);
+    if (this.#rules.hasRouted(record.workspaceId)) {
+      for (const subject of this.#rules.ofRoute(record.workspaceId, charge))
+        this.#chargeSubject(subject, amount, at);
+    }
     if (this.#keys.size > 0) {
       for (const totals of this.#totalsOf(record, policy)) totals.charge(amount, at);
       this.#warn(record.workspaceId, policy, { amount, at });
@@ -210,7 +303,7 @@ export class Budgets {
   }
 
   /** The usage of a key and its descendants; running calls are not charged yet. */
-  async usedBy(keyId: string): Promise<KeyUse> {
+  async usedBy(keyId: string, cap?: SpendCap | null): Promise<KeyUse> {
     const { clock, ledger, open } = this.#deps;
     const at = clock.now();
     const since = at - rateWindowMs;
@@ -218,8 +311,17 @@ export class Budgets {
     const except = calls.map(({ record }) => record.requestId);
     const { spend, recent } = await ledger.keyFacts(keyId, { at, since, except });
     const settling = calls.reduce((sum, { charged }) => sum + (charged?.amount ?? 0), 0);
+    const inCap = cap?.calendar
+      ? (await ledger.keyFacts(keyId, { at, since, except, calendar: cap.calendar })).spend
+      : spend;
     return {
-      spend: { total: spend.total + settling, day: spend.day + settling, month: spend.month + settling },
+      spend: {
+        total: spend.total + settling,
+        day: spend.day + settling,
+        week: spend.week + settling,
+        month: spend.month + settling,
+      },
+      ofCap: cap ? inCap[cap.period] + settling : undefined,
       requestsLastMinute: recent.length + calls.filter(({ record }) => record.createdAt > since).length,
     };
   }
@@ -240,13 +342,13 @@ export class Budgets {
       const cap = key.limits?.spendCap;
       const totals = cap && this.#keys.get(key.keyId);
       if (!totals) continue;
-      const spent = totals.spentIn(cap.period, at);
+      const spent = totals.spentOf(cap, at);
       if (!capMarkReached(cap, { spent, amount })) continue;
       this.#deps.onCapWarning?.({ workspaceId, policy: key, cap, spent, at });
     }
   }
 
-  readonly #totalsOfKey = (keyId: string): KeyTotals | undefined => this.#keys.get(keyId);
+  readonly #totalsOfKey = ({ keyId }: LimitedKey): KeyTotals | undefined => this.#keys.get(keyId);
   readonly #windowOf = (keyId: string) => this.#keys.get(keyId)?.accepted;
 
   *#totalsOf({ keyId }: HoldRecord, policy: KeyPolicy | undefined): Generator<KeyTotals> {
@@ -258,10 +360,16 @@ export class Budgets {
     }
   }
 
-  #loadKey(keyId: string): KeyTotals {
+  /** Loads the totals of a key again if its cap has another calendar now. */
+  #loadedKey(keyId: string, calendar: SpendCalendar | undefined): KeyTotals {
+    const known = this.#keys.get(keyId);
+    return known && isSameCalendar(known.calendar, calendar) ? known : this.#loadKey(keyId, calendar);
+  }
+
+  #loadKey(keyId: string, calendar: SpendCalendar | undefined): KeyTotals {
     const { clock, ledger, open } = this.#deps;
     const [at, elapsed] = [clock.now(), clock.elapsed()];
-    const totals = new KeyTotals();
+    const totals = new KeyTotals(calendar);
     this.#keys.set(keyId, totals);
     const except: string[] = [];
     for (const call of open) {
@@ -272,14 +380,14 @@ export class Budgets {
       const ago = Math.max(0, at - call.record.createdAt);
       if (ago < rateWindowMs) totals.accepted.add(elapsed - ago);
     }
-    totals.loading = ledger.keyFacts(keyId, { at, since: at - rateWindowMs, except }).then(
+    totals.loading = ledger.keyFacts(keyId, { at, since: at - rateWindowMs, except, calendar }).then(
       (facts) => {
-        totals.add(facts.spend, at);
+        totals.addSpend(facts.spend, at);
         totals.accepted.addEarlier(facts.recent.map((time) => elapsed - Math.max(0, at - time)));
         totals.loading = undefined;
       },
       (cause) => {
-        this.#keys.delete(keyId);
+        if (this.#keys.get(keyId) === totals) this.#keys.delete(keyId);
         throw new ApiError('unavailable', { cause });
       },
     );
@@ -291,25 +399,39 @@ export class Budgets {
     const { clock, budgets, open } = this.#deps;
     if (!budgets) throw new TypeError('there are no budgets');
     const at = clock.now();
-    const totals = new SubjectTotals();
+    const totals = new SubjectTotals(subject.calendar);
     subject.totals = totals;
     const except: string[] = [];
     for (const call of open) {
-      if (!this.#rules.of(call.record, call.policy).includes(subject)) continue;
+      const { record, charged } = call;
+      if (isRouted(subject.scope)) {
+        if (record.workspaceId !== subject.workspaceId) continue;
+        const held = heldOnRoutes(record, subject.scope);
+        if (held > 0) call.routed = [...call.routed, { subject, held }];
+        if (call.isRunning) totals.held += held;
+        // Each of the others may be charged for it, and is on disk then.
+        except.push(record.requestId);
+        if (charged && isOnRoute(subject.scope, charged)) totals.charge(charged.amount, charged.at);
+        continue;
+      }
+      if (!this.#rules.of(record, call.policy).includes(subject)) continue;
       call.subjects = [...call.subjects, subject];
-      except.push(call.record.requestId);
-      if (call.isRunning) totals.held += call.record.amount;
-      if (call.charged) totals.charge(call.charged.amount, call.charged.at);
+      except.push(record.requestId);
+      if (call.isRunning) totals.held += record.amount;
+      if (charged) totals.charge(charged.amount, charged.at);
     }
-    const { workspaceId, scope } = subject;
-    totals.loading = budgets.ledger.subjectSpend({ workspaceId, ...scope }, { at, except }).then(
+    const { workspaceId, scope, calendar } = subject;
+    totals.loading = budgets.ledger.subjectSpend({ workspaceId, ...scope, calendar }, { at, except }).then(
       (spend) => {
         totals.add(spend, at);
         totals.loading = undefined;
       },
       (cause) => {
         subject.totals = undefined;
-        for (const call of open) call.subjects = call.subjects.filter((each) => each !== subject);
+        for (const call of open) {
+          call.subjects = call.subjects.filter((each) => each !== subject);
+          call.routed = call.routed.filter((each) => each.subject !== subject);
+        }
         throw new ApiError('unavailable', { cause });
       },
     );

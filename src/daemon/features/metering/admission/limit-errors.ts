@@ -1,14 +1,13 @@
 import { ApiError, type ErrorCode, type ErrorDetails } from '../../../../shared/errors.ts';
 import { formatUsd, type NanoUsd } from '../../../../shared/money/money.ts';
 import { endOfPeriod } from '../../../../shared/money/spend-periods.ts';
-import { endOfDay, isoTime } from '../../../../shared/time/time.ts';
-import type { KeyLimits, KeyPolicy } from '../../../base/handler.ts';
+import { isoTime } from '../../../../shared/time/time.ts';
+import type { KeyPolicy, SpendCap } from '../../../base/handler.ts';
 import type { BudgetRule, BudgetScope } from '../rules/budget-rule.ts';
 import type { LimitedKey, Shortage } from '../rules/limit-rules.ts';
+import { periodOf } from '../rules/running-totals.ts';
 
-const periods = { day: ' per day', month: ' per month', total: '' } as const;
-
-type SpendCap = NonNullable<KeyLimits['spendCap']>;
+const periods = { day: ' per day', week: ' per week', month: ' per month', total: '', none: '' } as const;
 
 /** What errors and events call the cap of a key, or of an autopilot. */
 function capNames({ isAutopilot }: Pick<KeyPolicy, 'isAutopilot'>) {
@@ -34,15 +33,14 @@ function capReached(
 ): ApiError {
   const holds = held > 0 ? ` and ${reserved(held)}` : '';
   const { subject, param } = capNames(policy);
+  const end = endOfPeriod(periodOf(cap), now, cap.calendar);
   return new ApiError('limit_reached', {
     param,
     message: `This ${subject} may spend $${formatUsd(cap.amount)}${periods[cap.period]}: $${formatUsd(spent)} is spent${holds}, and this call could cost more than the rest.`,
-    extra: cap.period === 'total' ? {} : { resets_at: isoTime(endOf(cap.period, now)) },
+    extra: end === undefined ? {} : { resets_at: isoTime(end) },
     ...(retryAfterSeconds !== undefined && { retryAfterSeconds }),
   });
 }
-
-const budgetPeriods = { day: ' per day', week: ' per week', month: ' per month', none: '' } as const;
 
 /** Whose calls a budget counts, in words: `the tag team=search`. */
 function scopeText({ kind, value }: BudgetScope): string {
@@ -51,16 +49,16 @@ function scopeText({ kind, value }: BudgetScope): string {
 
 /** The call could exceed a hard budget. */
 function budgetReached(rule: BudgetRule, { spent, held, now, retryAfterSeconds }: LimitState): ApiError {
-  const { id, scope, amount, period } = rule;
+  const { id, scope, amount, period, calendar } = rule;
   const holds = held > 0 ? ` and ${reserved(held)}` : '';
-  const end = endOfPeriod(period, now);
+  const end = endOfPeriod(period, now, calendar);
   const remedy =
     end === undefined
       ? 'An owner or admin of the workspace can raise it.'
       : `It resets at ${isoTime(end)}; an owner or admin of the workspace can raise it.`;
   return new ApiError('limit_reached', {
     param: `budgets.${id}`,
-    message: `The budget "${id}" of ${scopeText(scope)} allows $${formatUsd(amount)}${budgetPeriods[period]}: $${formatUsd(spent)} is spent${holds}, and this call could cost more than the rest. ${remedy}`,
+    message: `The budget "${id}" of ${scopeText(scope)} allows $${formatUsd(amount)}${periods[period]}: $${formatUsd(spent)} is spent${holds}, and this call could cost more than the rest. ${remedy}`,
     extra: { budget: id, ...(end !== undefined && { resets_at: isoTime(end) }) },
     ...(retryAfterSeconds !== undefined && { retryAfterSeconds }),
   });
@@ -79,13 +77,14 @@ export interface CapWarning {
 /** The data of the event `limit.warning`. */
 export function capWarningData({ policy, cap, spent, at }: CapWarning): Record<string, unknown> {
   const { subject, param } = capNames(policy);
+  const end = endOfPeriod(periodOf(cap), at, cap.calendar);
   return {
     [subject]: policy.keyId,
     param,
     period: cap.period,
     limit_usd: formatUsd(cap.amount),
     spent_usd: formatUsd(spent),
-    resets_at: cap.period === 'total' ? null : isoTime(endOf(cap.period, at)),
+    resets_at: end === undefined ? null : isoTime(end),
   };
 }
 
@@ -175,12 +174,4 @@ export function rateReached(limit: number, waitMs: number): ApiError {
     message: `This key allows ${plural(limit, 'call')} per minute. Try again in ${plural(retryAfterSeconds, 'second')}.`,
     retryAfterSeconds,
   });
-}
-
-/** The end of the UTC day or month of a time. */
-function endOf(period: 'day' | 'month', ms: number): number {
-  let end = endOfDay(ms);
-  if (period === 'day') return end;
-  while (isoTime(end).slice(8, 10) !== '01') end = endOfDay(end);
-  return end;
 }

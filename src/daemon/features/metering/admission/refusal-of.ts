@@ -11,7 +11,7 @@ const retryAfterSeconds = 1;
 interface Left {
   affordable: NanoUsd;
   shortage: Shortage | undefined;
-  output: { isWhole: boolean };
+  output: Parameters<Fit>[1];
 }
 
 interface RefusedCall {

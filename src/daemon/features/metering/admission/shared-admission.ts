@@ -3,13 +3,15 @@ import type { NanoUsd } from '../../../../shared/money/money.ts';
 import type { KeyPolicy } from '../../../base/handler.ts';
 import type { World } from '../../../base/world.ts';
 import type { LedgerStore } from '../ledger-store.ts';
-import type { AdmitAnswer, AppliedLimits } from '../rules/admit-request.ts';
+import type { AdmitAnswer, AppliedLimits, AppliedRoute } from '../rules/admit-request.ts';
+import { leftOnRoutes } from '../rules/held-routes.ts';
 import type { LimitedKey } from '../rules/limit-rules.ts';
 import { rateWindowMs } from '../rules/rate-window.ts';
-import type { HoldRecord, MeteringStore, Settlement } from '../store.ts';
+import { periodOf } from '../rules/running-totals.ts';
+import type { HeldRoute, HoldRecord, MeteringStore, Settlement } from '../store.ts';
 import { type Admission, type AdmissionDeps, type Hold, requireWritable } from './admission.ts';
 import type { AdmissionStore, WatchedTotal } from './admission-store.ts';
-import type { BudgetRules } from './budget-rules.ts';
+import type { BudgetRules, BudgetSubject } from './budget-rules.ts';
 import type { BudgetsDeps, HoldTerms } from './budgets.ts';
 import { type Fit, fitWithin, turnsMax } from './fit.ts';
 import { HoldQueue, isRefused, type Refused } from './hold-queue.ts';
@@ -119,7 +121,7 @@ export function createSharedAdmission(deps: SharedAdmissionDeps): Admission {
         });
       }
       return await waiting.start(async () => {
-        const held = await askForHold(deps, record, { fit: terms.fit, limits });
+        const held = await askForHold(deps, record, { terms, limits });
         return isRefused(held)
           ? held
           : start(held, { ...(policy && { policy }), committed: Promise.resolve() });
@@ -131,19 +133,22 @@ export function createSharedAdmission(deps: SharedAdmissionDeps): Admission {
       end(call);
       open.add(call);
       call.isSettled = true;
-      const { amount, free } = call.record;
+      const { amount, free, routes } = call.record;
       if (call.isAgent) agents?.ended(call.record, settlement.usage.cost?.total ?? 0);
       const tier = call.isAgent ? (free === undefined ? 'paid' : 'free') : settlement.tier;
-      const held = { amount, ...(free !== undefined && { free }) };
+      const held = { amount, ...(free !== undefined && { free }), ...(routes && { routes }) };
       const settled = settling.settle(call, { ...settlement, tier, ...(call.isWritten && { held }) });
       settled.then(waiting.released, () => {});
       return settled;
     },
     running: () => running,
-    async usedBy(keyId) {
+    async usedBy(keyId, cap) {
       const at = clock.now();
-      const { spend, requests } = await ledger.keyUse(keyId, { at, since: at - rateWindowMs });
-      return { spend, requestsLastMinute: requests };
+      const since = at - rateWindowMs;
+      const { spend, requests } = await ledger.keyUse(keyId, { at, since });
+      const calendar = cap?.calendar;
+      const inCap = calendar ? (await ledger.keyUse(keyId, { at, since, calendar })).spend : spend;
+      return { spend, ofCap: cap ? inCap[cap.period] : undefined, requestsLastMinute: requests };
     },
     budgetUse: () => undefined,
     async agentUse(agentId) {
@@ -160,33 +165,73 @@ export function createSharedAdmission(deps: SharedAdmissionDeps): Admission {
 async function askForHold(
   deps: SharedAdmissionDeps,
   record: HoldRecord,
-  { fit, limits }: Pick<HoldTerms, 'fit'> & { limits: AppliedLimits },
+  { terms, limits }: { terms: Pick<HoldTerms, 'fit' | 'fittedRoutes'>; limits: AppliedLimits },
 ): Promise<HoldRecord | Refused> {
+  const { fit, fittedRoutes } = terms;
   let asked = record;
+  let applied = limits;
   for (let turn = 1; ; turn += 1) {
     const at = deps.clock.now();
-    const answer = await deps.store.admit(asked, { ...limits, at });
+    const answer = await deps.store.admit(asked, { ...applied, at });
     if (answer.kind === 'held') return asked;
     if (answer.kind === 'rate') throw rateReached(answer.limit, answer.waitMs);
     if (answer.kind !== 'short') throw new TypeError('only agents have a free tier');
-    const amount = turn < turnsMax ? fitWithin(fit, answer.affordable, { isWhole: false }) : undefined;
-    if (amount === undefined) return refusal(deps, answer, { limits, now: at, amount: record.amount, fit });
-    asked = { ...record, amount };
+    const output = { isWhole: false, ...leftOf(applied, answer, ({ affordable }) => affordable) };
+    const amount = turn < turnsMax ? fitWithin(fit, answer.affordable, output) : undefined;
+    if (amount === undefined)
+      return refusal(deps, answer, { limits: applied, now: at, amount: record.amount, fit });
+    const routes = record.routes && fittedRoutes?.();
+    asked = { ...record, amount, ...(routes && { routes }) };
+    if (limits.routes && routes) applied = { ...limits, routes: fittedOf(limits.routes, routes) };
   }
+}
+
+/** What is left of the routes that were asked for. */
+function leftOf(
+  { routes }: AppliedLimits,
+  { routes: lefts }: Short,
+  amountOf: (left: NonNullable<Short['routes']>[number]) => NanoUsd,
+) {
+  if (!routes || !lefts) return undefined;
+  return {
+    leftOn: leftOnRoutes(
+      routes.map(({ route }) => route),
+      lefts.map(amountOf),
+    ),
+  };
+}
+
+/** Some of the routes, with other amounts. */
+function fittedOf(all: readonly AppliedRoute[], routes: readonly HeldRoute[]): AppliedRoute[] {
+  return routes.map((route) => {
+    const isSame = ({ route: { model, provider } }: AppliedRoute) =>
+      model === route.model && provider === route.provider;
+    return { route, budgets: all.find(isSame)?.budgets ?? [] };
+  });
 }
 
 /** The limits of a call; undefined if none applies. */
 function limitsOf(rules: BudgetRules, record: HoldRecord, terms: HoldTerms): AppliedLimits | undefined {
   const { policy, isPrepaid, agent } = terms;
   const key = policy?.isRestricted ? limitedKey(policy) : undefined;
-  const budgets = rules.of(record, policy).flatMap(({ workspaceId, scope, rules: all }) => {
-    const hard = all.filter(({ isHard }) => isHard);
-    return hard.length > 0 ? [{ subject: { workspaceId, ...scope }, rules: hard }] : [];
-  });
-  if (!key && budgets.length === 0 && !isPrepaid && !agent) return undefined;
+  const budgets = hardOf(rules.of(record, policy));
+  const routes =
+    record.routes && rules.hasRouted(record.workspaceId)
+      ? record.routes.map((route) => ({ route, budgets: hardOf(rules.ofRoute(record.workspaceId, route)) }))
+      : undefined;
+  const isRouted = routes?.some((route) => route.budgets.length > 0) ?? false;
+  if (!key && budgets.length === 0 && !isRouted && !isPrepaid && !agent) return undefined;
   // What costs nothing exceeds no amount.
   if (record.amount === 0 && !hasRate(key) && !agent) return undefined;
-  return { key, budgets, isPrepaid };
+  return { key, budgets, isPrepaid, ...(isRouted && routes && { routes }) };
+}
+
+/** The hard budgets of subjects. */
+function hardOf(subjects: readonly BudgetSubject[]): AppliedLimits['budgets'] {
+  return subjects.flatMap(({ workspaceId, scope, calendar, rules }) => {
+    const hard = rules.filter(({ isHard }) => isHard);
+    return hard.length > 0 ? [{ subject: { workspaceId, ...scope, calendar }, rules: hard }] : [];
+  });
 }
 
 /** Only the keys that have a cap or a rate. */
@@ -210,12 +255,20 @@ type Short = Extract<AdmitAnswer, { kind: 'short' }>;
 
 function refusal(
   { onNews }: Pick<SharedAdmissionDeps, 'onNews'>,
-  { affordable, shortage }: Short,
+  short: Short,
   { limits, ...call }: { limits: AppliedLimits; now: number; amount: NanoUsd; fit: Fit },
 ): Refused {
-  const { key: policy, budgets } = limits;
-  const left = { affordable, shortage, output: { isWhole: false } };
-  return refusalOf(left, { ...call, policy, budgets, onNews });
+  const { key: policy, budgets, routes = [] } = limits;
+  const { shortage } = short;
+  // What refuses the call may be the budget of a route.
+  const lefts = short.routes ?? [];
+  const most = Math.max(...lefts.map((left) => left.affordable));
+  const affordable =
+    shortage.kind === 'budget' && lefts.length > 0 ? Math.min(short.affordable, most) : short.affordable;
+  const leftOn = leftOf(limits, short, (left) => left.affordable + left.held);
+  const left = { affordable, shortage, output: { isWhole: false, ...leftOn } };
+  const all = [...budgets, ...routes.flatMap((route) => route.budgets)];
+  return refusalOf(left, { ...call, policy, budgets: all, onNews });
 }
 
 interface Charged {
@@ -240,15 +293,17 @@ function newsOf(
       if (capMarkReached(cap, { spent, amount }))
         onCapWarning?.({ workspaceId, policy: capped, cap, spent, at });
     };
-    news.push({ total: { keyId: key.keyId, period: cap.period }, notice });
+    news.push({ total: { keyId: key.keyId, period: periodOf(cap), calendar: cap.calendar }, notice });
   }
-  for (const { scope, rules: all } of rules.of(record, policy)) {
+  const { model, provider } = settlement.usage;
+  const routed = rules.hasRouted(workspaceId) ? rules.ofRoute(workspaceId, { model, provider }) : [];
+  for (const { scope, calendar, rules: all } of [...rules.of(record, policy), ...routed]) {
     for (const rule of all) {
       const notice = (spent: NanoUsd) => {
         const percents = marksReached(rule, { spent, amount });
         if (percents.length > 0) onNews?.({ rule, spent, at, percents });
       };
-      news.push({ total: { subject: { workspaceId, ...scope }, period: rule.period }, notice });
+      news.push({ total: { subject: { workspaceId, ...scope, calendar }, period: rule.period }, notice });
     }
   }
   return news;

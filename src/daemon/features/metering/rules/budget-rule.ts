@@ -1,9 +1,12 @@
 import type { NanoUsd } from '../../../../shared/money/money.ts';
-import type { SpendPeriod } from '../../../../shared/money/spend-periods.ts';
+import type { SpendCalendar, SpendPeriod } from '../../../../shared/money/spend-periods.ts';
 
-/** Whose calls a budget counts. Of a tag it is `team=search`; of a workspace there is no value. */
+/**
+ * Which calls a budget counts: by whom they are made, or by the model and provider that answer. Of a tag it is `team=search`;
+ * of a workspace there is no value.
+ */
 export interface BudgetScope {
-  kind: 'workspace' | 'key' | 'user' | 'tag';
+  kind: 'workspace' | 'key' | 'user' | 'tag' | 'model' | 'provider';
   value: string;
 }
 
@@ -14,6 +17,8 @@ export interface BudgetRule {
   id: string;
   scope: BudgetScope;
   period: SpendPeriod;
+  /** When its periods begin; those of UTC without it. */
+  calendar?: SpendCalendar | undefined;
   amount: NanoUsd;
   /** Whether calls that could exceed it are rejected. */
   isHard: boolean;
@@ -24,4 +29,6 @@ export interface BudgetRule {
 /** The calls of which a budget counts the charges. */
 export interface SpendSubject extends BudgetScope {
   workspaceId: string;
+  /** When the periods begin in which they are added up; those of UTC without it. */
+  calendar?: SpendCalendar | undefined;
 }

@@ -23,7 +23,7 @@ interface CountedBudgets {
 /** What the limits of a call have counted. A limit whose totals are undefined does not apply. */
 export interface CountedLimits {
   key: LimitedKey | undefined;
-  totalsOf: (keyId: string) => KeyTotals | undefined;
+  totalsOf: (key: LimitedKey) => KeyTotals | undefined;
   budgets: readonly CountedBudgets[];
   balance: BalanceTotals | undefined;
 }
@@ -44,10 +44,10 @@ export function affordableUnder(
   let shortage: Shortage | undefined;
   for (let key = own; key; key = key.parent) {
     const cap = key.limits?.spendCap;
-    const totals = cap && totalsOf(key.keyId);
+    const totals = cap && totalsOf(key);
     if (!totals || totals.available(cap, now) >= affordable) continue;
     affordable = totals.available(cap, now);
-    shortage = { kind: 'cap', keyId: key.keyId, spent: totals.spentIn(cap.period, now), held: totals.held };
+    shortage = { kind: 'cap', keyId: key.keyId, spent: totals.spentOf(cap, now), held: totals.held };
   }
   for (const { rules, totals } of budgets) {
     for (const rule of rules) {
@@ -64,6 +64,21 @@ export function affordableUnder(
     affordable = balance.available();
   }
   return { affordable: Math.max(0, affordable), shortage };
+}
+
+/** What a limit leaves of a call, and the limit. */
+export type Left = ReturnType<typeof affordableUnder>;
+
+/** What the budgets of the model and provider of a route leave of a call that it answers. */
+export function affordableOn(budgets: readonly CountedBudgets[], now: number): Left {
+  return affordableUnder({ key: undefined, totalsOf: () => undefined, budgets, balance: undefined }, now);
+}
+
+/** What refuses a call that may be on none of its routes: the limit of all, or that of the route of which the most is left. */
+export function decisiveLeft(common: Left, routes: readonly Left[]): Left {
+  const most = routes.reduce((best, left) => (left.affordable > best.affordable ? left : best));
+  if (common.shortage && common.affordable <= most.affordable) return common;
+  return most.shortage ? most : (routes.find(({ shortage }) => shortage) ?? common);
 }
 
 /** The first rate that a call would exceed, and in how many milliseconds it no longer does; undefined if it may start. */

@@ -1,53 +1,32 @@
 import type { NanoUsd } from '../../../../shared/money/money.ts';
-import { utcDay } from '../../../../shared/time/time.ts';
-import type { KeyLimits } from '../../../base/handler.ts';
+import type { SpendPeriod } from '../../../../shared/money/spend-periods.ts';
+import type { SpendCap } from '../../../base/handler.ts';
 import type { Spend } from '../store.ts';
 import { RateWindow } from './rate-window.ts';
+import { SubjectTotals } from './subject-totals.ts';
 
-type Period = NonNullable<KeyLimits['spendCap']>['period'];
+/** The period of a cap, as spending is added up. */
+export function periodOf({ period }: Pick<SpendCap, 'period'>): SpendPeriod {
+  return period === 'total' ? 'none' : period;
+}
 
-/** The spending, holds and requests of a key and its descendants. Starts empty; `add` adds what is on disk. */
-export class KeyTotals {
-  /** Reserved for running calls. */
-  held: NanoUsd = 0;
+/** The spending, holds and requests of a key and its descendants. Starts empty; `addSpend` adds what is on disk. */
+export class KeyTotals extends SubjectTotals {
   readonly accepted = new RateWindow();
-  /** Set until the stored facts are added. */
-  loading: Promise<void> | undefined;
-  readonly #spend: Spend = { total: 0, day: 0, month: 0 };
-  #day = '';
 
   /** The rest of a cap; negative if it was lowered below the spending. */
-  available(cap: NonNullable<KeyLimits['spendCap']>, at: number): NanoUsd {
-    return cap.amount - this.spentIn(cap.period, at) - this.held;
+  available(cap: SpendCap, at: number): NanoUsd {
+    return cap.amount - this.spentOf(cap, at) - this.held;
   }
 
-  spentIn(period: Period, at: number): NanoUsd {
-    this.#advance(utcDay(at));
-    return this.#spend[period];
-  }
-
-  charge(amount: NanoUsd, at: number): void {
-    this.#advance(utcDay(at));
-    this.#spend.total += amount;
-    this.#spend.month += amount;
-    this.#spend.day += amount;
+  /** What is spent in the period of a cap. */
+  spentOf(cap: Pick<SpendCap, 'period'>, at: number): NanoUsd {
+    return this.spentIn(periodOf(cap), at);
   }
 
   /** Adds what was stored as spent at that time. */
-  add(spend: Spend, at: number): void {
-    const day = utcDay(at);
-    this.#advance(day);
-    this.#spend.total += spend.total;
-    if (day.slice(0, 7) === this.#day.slice(0, 7)) this.#spend.month += spend.month;
-    if (day === this.#day) this.#spend.day += spend.day;
-  }
-
-  /** Days only advance: setting the clock back must not grant a second budget. */
-  #advance(day: string): void {
-    if (day <= this.#day) return;
-    if (day.slice(0, 7) !== this.#day.slice(0, 7)) this.#spend.month = 0;
-    this.#spend.day = 0;
-    this.#day = day;
+  addSpend({ total, ...spend }: Spend, at: number): void {
+    this.add({ ...spend, none: total }, at);
   }
 }
 

@@ -1,24 +1,30 @@
 import type { NanoUsd } from '../../../../shared/money/money.ts';
 import {
+  endOfPeriod,
   noSpend,
   type PeriodSpend,
+  type SpendCalendar,
   type SpendPeriod,
   spendPeriods,
   startOfPeriod,
 } from '../../../../shared/money/spend-periods.ts';
 
-const dayMs = 86_400_000;
-
 /** What the calls of a budget's subject spent and hold. Starts empty; `add` adds what is on disk. */
 export class SubjectTotals {
+  /** When its periods begin. */
+  readonly calendar: SpendCalendar | undefined;
   /** Reserved for running calls. */
   held: NanoUsd = 0;
   /** Set until the stored spending is added. */
   loading: Promise<void> | undefined;
   readonly #spend: PeriodSpend = { ...noSpend };
   readonly #starts: PeriodSpend = { ...noSpend };
-  /** The end of the current day. */
+  /** The end of the current day, with which all other periods end, too. */
   #dayEnd = 0;
+
+  constructor(calendar?: SpendCalendar) {
+    this.calendar = calendar;
+  }
 
   spentIn(period: SpendPeriod, at: number): NanoUsd {
     this.#advance(at);
@@ -34,7 +40,8 @@ export class SubjectTotals {
   add(spend: PeriodSpend, at: number): void {
     this.#advance(at);
     for (const period of spendPeriods) {
-      if (startOfPeriod(period, at) === this.#starts[period]) this.#spend[period] += spend[period];
+      if (startOfPeriod(period, at, this.calendar) === this.#starts[period])
+        this.#spend[period] += spend[period];
     }
   }
 
@@ -42,11 +49,11 @@ export class SubjectTotals {
   #advance(at: number): void {
     if (at < this.#dayEnd) return;
     for (const period of spendPeriods) {
-      const start = startOfPeriod(period, at);
+      const start = startOfPeriod(period, at, this.calendar);
       if (start === this.#starts[period]) continue;
       this.#starts[period] = start;
       this.#spend[period] = 0;
     }
-    this.#dayEnd = startOfPeriod('day', at) + dayMs;
+    this.#dayEnd = endOfPeriod('day', at, this.calendar) ?? 0;
   }
 }

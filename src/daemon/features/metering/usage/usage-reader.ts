@@ -1,5 +1,6 @@
 import { ApiError } from '../../../../shared/errors.ts';
 import { notFound } from '../../../../shared/faults/not-found.ts';
+import { startOfPeriod } from '../../../../shared/money/spend-periods.ts';
 import { earliestTime, parseTime, utcDay } from '../../../../shared/time/time.ts';
 import {
   type BucketName,
@@ -133,7 +134,12 @@ export function createUsageReader({ store, now }: { store: Store; now: () => num
       const today = utcDay(at);
       const chargedOn = (prefix: string) =>
         days.reduce((sum, { groups: [day], charged }) => (day?.startsWith(prefix) ? sum + charged : sum), 0);
-      return { total: chargedOn(''), day: chargedOn(today), month: chargedOn(today.slice(0, 7)) };
+      const monday = utcDay(startOfPeriod('week', at));
+      const week = days.reduce(
+        (sum, { groups: [day], charged }) => (day && day >= monday ? sum + charged : sum),
+        0,
+      );
+      return { total: chargedOn(''), day: chargedOn(today), week, month: chargedOn(today.slice(0, 7)) };
     },
 
     async served(): Promise<ServedDay[]> {

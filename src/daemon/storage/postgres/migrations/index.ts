@@ -8,6 +8,7 @@ import { rejectionTotals } from './0061-rejection-totals.ts';
 import { keyRotation } from './0062-key-rotation.ts';
 import { namedProviderKeys } from './0063-named-provider-keys.ts';
 import { callSlots } from './0064-call-slots.ts';
+import { budgetCalendars } from './0065-budget-calendars.ts';
 import { newestServerSchema } from './newest-schema.ts';
 
 /**
@@ -24,6 +25,7 @@ export const migrations: readonly Migration[] = [
   keyRotation,
   namedProviderKeys,
   callSlots,
+  budgetCalendars,
 ];
 
 /** What a database on a server contains, and how an older one gets there. */

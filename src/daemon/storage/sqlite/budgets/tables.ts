@@ -1,3 +1,4 @@
+import type { SpendCalendar } from '../../../../shared/money/spend-periods.ts';
 import type { FiredThreshold } from '../../../features/budgets/store.ts';
 import type { BudgetRule } from '../../../features/metering/index.ts';
 import { integer, primaryKey, sqliteTable, text } from '../engine/orm.ts';
@@ -17,6 +18,8 @@ export const budgets = sqliteTable(
     thresholds: text({ mode: 'json' }).$type<number[]>().notNull(),
     createdAt: integer().notNull(),
     updatedAt: integer().notNull(),
+    /** When its periods begin; null for those of UTC. */
+    calendar: text({ mode: 'json' }).$type<SpendCalendar | null>(),
     fired: text({ mode: 'json' }).$type<FiredThreshold[]>().notNull(),
   },
   ({ workspaceId, id }) => [primaryKey({ columns: [workspaceId, id] })],

@@ -1,3 +1,4 @@
+import { isSameCalendar } from '../../../../shared/money/spend-periods.ts';
 import type { BudgetRecord, FiredThreshold, Firing } from '../../../features/budgets/store.ts';
 import { and, count, eq, type Orm } from '../engine/orm.ts';
 import { eventInsert } from '../events/writes.ts';
@@ -39,7 +40,8 @@ export function budgetsWrites(orm: Orm, totals: BatchTotals) {
         before !== undefined &&
         before.period === budget.period &&
         before.scope.kind === budget.scope.kind &&
-        before.scope.value === budget.scope.value;
+        before.scope.value === budget.scope.value &&
+        isSameCalendar(before.calendar, budget.calendar);
       const record: BudgetRecord = {
         ...budget,
         createdAt: before?.createdAt ?? budget.createdAt,

@@ -9,6 +9,8 @@ import { holdReads } from './limits/hold-reads.ts';
 import { spendingReads } from './limits/spending.ts';
 import { subjectSpending } from './limits/subject-spending.ts';
 
+type KeyUseOptions = Parameters<LedgerStore['keyUse']>[1];
+
 export function ledgerStore({
   database,
   daemon,
@@ -19,8 +21,8 @@ export function ledgerStore({
   const { keyFacts, spendOfKey, startsOfKey } = spendingReads(database);
   const holds = holdReads(database);
   const subjectSpend = database.transaction(subjectSpending(database));
-  const keyUse = database.transaction((keyId: string, { at, since }: { at: number; since: number }) => ({
-    spend: spendOfKey(keyId, at),
+  const keyUse = database.transaction((keyId: string, { at, since, calendar }: KeyUseOptions) => ({
+    spend: spendOfKey(keyId, at, calendar),
     requests: startsOfKey(keyId, since).length + holds.startsOfKey(keyId, since).length,
   }));
   const read = creditReads(database);

@@ -30,6 +30,7 @@ export const holdFormat = rowFormat<typeof holds, HoldRecord>()({
   budget: (hold) => hold.budget ?? null,
   labels: (hold) => labelsText(hold.labels),
   free: (hold) => hold.free ?? null,
+  routes: (hold) => (hold.routes ? JSON.stringify(hold.routes) : null),
 });
 export type HoldRow = RowOf<typeof holdFormat>;
 

@@ -145,11 +145,12 @@ function leftHold(row: typeof holds.$inferSelect): LeftHold {
     ...rest
   } = row;
   const { promptInput, promptCachedInput, promptCacheWrite, promptOutput, promptReasoning, ...others } = rest;
-  const { budget, daemon: _daemon, free, ...columns } = others;
+  const { budget, daemon: _daemon, free, routes, ...columns } = others;
   return {
     ...columns,
     ...(budget !== null && { budget }),
     ...(free !== null && { free }),
+    ...(routes !== null && { routes: JSON.parse(routes) }),
     labels: readLabelsText(labels),
     promptEstimate: {
       input: promptInput,

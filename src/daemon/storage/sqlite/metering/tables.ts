@@ -35,6 +35,8 @@ export const holds = sqliteTable('holds', {
   daemon: integer().notNull(),
   /** What an agent's free call reserves of the free tier; null for other calls. */
   free: integer(),
+  /** JSON of its `HeldRoute`s; null if no budget counts them. */
+  routes: text(),
 });
 
 /** Texts that many rows repeat. */

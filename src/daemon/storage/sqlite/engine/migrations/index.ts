@@ -24,6 +24,7 @@ import { rejectionTotals } from './0061-rejection-totals.ts';
 import { keyRotation } from './0062-key-rotation.ts';
 import { namedProviderKeys } from './0063-named-provider-keys.ts';
 import { callSlots } from './0064-call-slots.ts';
+import { budgetCalendars } from './0065-budget-calendars.ts';
 
 /** All migrations, oldest first. Never edit a released one: add a new file instead. */
 export const migrations: readonly Migration[] = [
@@ -52,4 +53,5 @@ export const migrations: readonly Migration[] = [
   keyRotation,
   namedProviderKeys,
   callSlots,
+  budgetCalendars,
 ];

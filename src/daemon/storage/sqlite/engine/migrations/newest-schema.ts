@@ -4,7 +4,7 @@ import type { NewSchema } from '../migrate.ts';
 
 /** What the migrations make of an empty database. */
 export const newestSchema: NewSchema = {
-  version: 64,
+  version: 65,
   statements: [
     `CREATE TABLE account_checkpoints (
       id TEXT PRIMARY KEY,
@@ -179,7 +179,7 @@ export const newestSchema: NewSchema = {
   progress_reasoning INTEGER,
   progress_cost INTEGER CHECK (progress_cost >= 0),
   provider TEXT
-  , budget TEXT, labels TEXT, daemon INTEGER NOT NULL DEFAULT 0, free INTEGER CHECK (free >= 0)) STRICT, WITHOUT ROWID`,
+  , budget TEXT, labels TEXT, daemon INTEGER NOT NULL DEFAULT 0, free INTEGER CHECK (free >= 0), routes TEXT) STRICT, WITHOUT ROWID`,
     `CREATE TABLE idempotency_keys (
   scope TEXT NOT NULL,
   key TEXT NOT NULL,
@@ -827,7 +827,7 @@ export const newestSchema: NewSchema = {
       thresholds TEXT NOT NULL,
       created_at INTEGER NOT NULL,
       updated_at INTEGER NOT NULL,
-      fired TEXT NOT NULL,
+      fired TEXT NOT NULL, calendar TEXT,
       PRIMARY KEY (workspace_id, id)
     ) STRICT, WITHOUT ROWID`,
     `CREATE INDEX workspaces_by_capture ON workspaces (id, capture) WHERE capture IS NOT NULL`,

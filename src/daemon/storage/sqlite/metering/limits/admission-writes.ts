@@ -1,7 +1,13 @@
 import { utcDay } from '../../../../../shared/time/time.ts';
 import type { AdmitAnswer, AgentRequest } from '../../../../features/metering/rules/admit-request.ts';
 import { agentCallKind, freeShare, isDayUsed } from '../../../../features/metering/rules/free-tier.ts';
-import { affordableUnder, exceededRate } from '../../../../features/metering/rules/limit-rules.ts';
+import {
+  affordableOn,
+  affordableUnder,
+  decisiveLeft,
+  exceededRate,
+  type LimitedKey,
+} from '../../../../features/metering/rules/limit-rules.ts';
 import {
   type AdmitData,
   type HoldRow,
@@ -21,17 +27,30 @@ interface Writes {
 
 /** The writes of calls whose limits are shared with other members of the database. */
 export function admissionWrites(limits: StoredLimits, { hold, settlements }: Writes) {
-  const admitPaid = ({ row, at, key, budgets, isPrepaid }: AdmitData): AdmitAnswer => {
+  const countedOf = (budgets: AdmitData['budgets'], at: number) =>
+    budgets.map(({ subject, rules }) => ({ rules, totals: limits.subject(subject, at) }));
+
+  const admitPaid = ({ row, at, key, budgets, isPrepaid, routes }: AdmitData): AdmitAnswer => {
     const startedAt = holdFormat.get(row, 'createdAt');
     const rate = exceededRate(key, (keyId) => limits.window(keyId, at), startedAt);
     if (rate) return { kind: 'rate', ...rate };
     const counted = {
       key,
-      totalsOf: (keyId: string) => limits.key(keyId, at),
-      budgets: budgets.map(({ subject, rules }) => ({ rules, totals: limits.subject(subject, at) })),
+      totalsOf: ({ keyId, limits: own }: LimitedKey) => limits.key(keyId, at, own?.spendCap?.calendar),
+      budgets: countedOf(budgets, at),
       balance: isPrepaid ? limits.balance(holdFormat.get(row, 'workspaceId')) : undefined,
     };
-    const { affordable, shortage } = affordableUnder(counted, at);
+    const common = affordableUnder(counted, at);
+    const { affordable, shortage } = common;
+    if (routes) {
+      const lefts = routes.map((route) => affordableOn(countedOf(route.budgets, at), at));
+      const isShort = routes.some(({ route }, index) => route.amount > (lefts[index]?.affordable ?? 0));
+      const decisive = decisiveLeft(common, lefts).shortage;
+      if (decisive && (isShort || holdFormat.get(row, 'amount') > affordable)) {
+        const left = lefts.map((each) => ({ affordable: each.affordable, held: each.shortage?.held ?? 0 }));
+        return { kind: 'short', affordable, shortage: decisive, routes: left };
+      }
+    }
     if (shortage && holdFormat.get(row, 'amount') > affordable)
       return { kind: 'short', affordable, shortage };
     hold(row);

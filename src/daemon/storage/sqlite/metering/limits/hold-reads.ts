@@ -2,10 +2,11 @@ import { isDecisionPath } from '../../../../../shared/constants/decision-paths.t
 import { parseTime } from '../../../../../shared/time/time.ts';
 import type { SpendSubject } from '../../../../features/metering/rules/budget-rule.ts';
 import type { AgentTotals, PoolTotals } from '../../../../features/metering/rules/free-tier.ts';
+import { heldOnRoutes } from '../../../../features/metering/rules/held-routes.ts';
 import type { Connection } from '../../engine/connection.ts';
 import { readLabelsText } from '../call-labels.ts';
 import { dayMs } from '../usage/usage-totals.ts';
-import { keyTree } from './spending.ts';
+import { keyTree } from './subject-spending.ts';
 
 interface AgentHolds {
   endpoint: string;
@@ -27,6 +28,9 @@ export function holdReads(database: Connection) {
     .pluck();
   const labelled = database.prepare<[string], { amount: number; labels: string | null }>(
     'SELECT amount, labels FROM holds WHERE workspace_id = ? AND labels IS NOT NULL',
+  );
+  const routed = database.prepare<[string], { amount: number; routes: string | null }>(
+    'SELECT amount, routes FROM holds WHERE workspace_id = ? AND amount > 0',
   );
   const startsOfKey = database
     .prepare<[{ keyId: string; since: number }], number>(
@@ -58,6 +62,14 @@ export function holdReads(database: Connection) {
       if (kind === 'key') return ofKey.get({ keyId: value }) ?? 0;
       if (kind === 'workspace') return ofWorkspace.get(workspaceId) ?? 0;
       let held = 0;
+      if (kind === 'model' || kind === 'provider') {
+        for (const { amount, routes } of routed.all(workspaceId))
+          held += heldOnRoutes(routes === null ? { amount } : { amount, routes: JSON.parse(routes) }, {
+            kind,
+            value,
+          });
+        return held;
+      }
       for (const { amount, labels } of labelled.all(workspaceId)) {
         if (hasLabel(readLabelsText(labels), kind, value)) held += amount;
       }

@@ -1,12 +1,20 @@
-import { type PeriodSpend, spendPeriods, startOfPeriod } from '../../../../../shared/money/spend-periods.ts';
+import {
+  calendarName,
+  isSameCalendar,
+  type PeriodSpend,
+  type SpendCalendar,
+  spendPeriods,
+  startOfPeriod,
+} from '../../../../../shared/money/spend-periods.ts';
 import { utcDay } from '../../../../../shared/time/time.ts';
 import type { WatchedTotal } from '../../../../features/metering/admission/admission-store.ts';
-import type { SpendSubject } from '../../../../features/metering/rules/budget-rule.ts';
+import type { BudgetScope, SpendSubject } from '../../../../features/metering/rules/budget-rule.ts';
 import type { AgentTotals, PoolTotals } from '../../../../features/metering/rules/free-tier.ts';
+import { heldOnRoutes, isOnRoute, isRouted } from '../../../../features/metering/rules/held-routes.ts';
 import { RateWindow, rateWindowMs } from '../../../../features/metering/rules/rate-window.ts';
 import { BalanceTotals, KeyTotals } from '../../../../features/metering/rules/running-totals.ts';
 import { SubjectTotals } from '../../../../features/metering/rules/subject-totals.ts';
-import type { Settlement, Spend } from '../../../../features/metering/store.ts';
+import type { HoldRecord, Settlement } from '../../../../features/metering/store.ts';
 import type { Connection } from '../../engine/connection.ts';
 import type { NameNumbers } from '../../engine/names.ts';
 import { readLabelsText, readTags } from '../call-labels.ts';
@@ -14,8 +22,8 @@ import { workspaceAccount } from '../ledger/accounts.ts';
 import { type CallRow, callFormat, type HoldRow, holdFormat } from '../rows.ts';
 import { foldedTo } from '../usage/usage-totals.ts';
 import { hasLabel, holdReads } from './hold-reads.ts';
-import { keyNumbers, keyTree, spendingReads } from './spending.ts';
-import { subjectSpending } from './subject-spending.ts';
+import { spendingReads } from './spending.ts';
+import { isEdge, keyNumbers, keyTree, subjectSpending } from './subject-spending.ts';
 
 /** By how much the clocks of members may differ, and calls be late, without a request being left out of a rate. */
 const lateMs = 10_000;
@@ -46,6 +54,10 @@ interface CallSubjects {
   keyId: string | null;
   budget: string | null;
   labels: () => ReturnType<typeof readLabelsText>;
+  /** What its hold is, or was. */
+  hold: () => Pick<HoldRecord, 'amount' | 'routes'>;
+  /** What answered it; undefined while it runs. */
+  route?: { model: string; provider: string | null };
 }
 
 /**
@@ -57,7 +69,7 @@ export class StoredLimits {
   readonly #read: ReturnType<typeof limitReads>;
   readonly #keys = new Map<string, KeyTotals>();
   readonly #windows = new Map<string, RateWindow>();
-  /** By workspace, then by scope. */
+  /** By workspace, then by scope and calendar. */
   readonly #subjects = new Map<string, Map<string, CountedSubject>>();
   /** By account. */
   readonly #balances = new Map<string, BalanceTotals>();
@@ -91,13 +103,14 @@ export class StoredLimits {
     this.#isEmpty = true;
   }
 
-  /** What a key and its descendants, or an autopilot, spent and hold. */
-  key(keyId: string, at: number): KeyTotals {
+  /** What a key and its descendants, or an autopilot, spent in the periods of a calendar, and hold. */
+  key(keyId: string, at: number, calendar?: SpendCalendar): KeyTotals {
+    const known = this.#keys.get(keyId);
+    if (known && !isSameCalendar(known.calendar, calendar)) this.#keys.delete(keyId);
     return this.#found(this.#keys, keyId, () => {
-      const totals = new KeyTotals();
-      totals.add(this.#read.spendOfKey(keyId, at), at);
-      for (const { day, amount } of this.#pendingOf(keyId)) totals.add(spendOn(day, amount, at), at);
-      totals.held = this.#read.holds.ofKey(keyId);
+      const totals = new KeyTotals(calendar);
+      const subject = { workspaceId: '', kind: 'key', value: keyId, calendar } as const;
+      this.#load(totals, subject, at);
       return totals;
     });
   }
@@ -118,13 +131,9 @@ export class StoredLimits {
     const { workspaceId, kind, value } = subject;
     const ofWorkspace = this.#subjects.get(workspaceId) ?? new Map<string, CountedSubject>();
     this.#subjects.set(workspaceId, ofWorkspace);
-    return this.#found(ofWorkspace, `${kind} ${value}`, () => {
-      const totals = new SubjectTotals();
-      totals.add(this.#read.subjectSpend(subject, { at, except: [] }), at);
-      if (kind === 'key') {
-        for (const { day, amount } of this.#pendingOf(value)) totals.add(periodSpendOn(day, amount, at), at);
-      }
-      totals.held = this.#read.holds.ofSubject(subject);
+    return this.#found(ofWorkspace, `${kind} ${value} ${calendarName(subject.calendar)}`, () => {
+      const totals = new SubjectTotals(subject.calendar);
+      this.#load(totals, subject, at);
       return { subject, totals };
     }).totals;
   }
@@ -157,7 +166,7 @@ export class StoredLimits {
   /** What is spent of a total in its period at a time. */
   spent(watched: WatchedTotal, at: number): number {
     return 'keyId' in watched
-      ? this.key(watched.keyId, at).spentIn(watched.period, at)
+      ? this.key(watched.keyId, at, watched.calendar).spentIn(watched.period, at)
       : this.subject(watched.subject, at).spentIn(watched.period, at);
   }
 
@@ -171,8 +180,9 @@ export class StoredLimits {
         keyId,
         budget: holdFormat.get(row, 'budget'),
         labels: () => readLabelsText(holdFormat.get(row, 'labels')),
+        hold: () => readHold(holdFormat.get(row, 'amount'), holdFormat.get(row, 'routes')),
       },
-      holdFormat.get(row, 'amount'),
+      1,
     );
     const startedAt = holdFormat.get(row, 'createdAt');
     this.#started(keyId, startedAt);
@@ -205,12 +215,14 @@ export class StoredLimits {
         user: callFormat.get(call, 'endUser'),
         tags: readTags(callFormat.get(call, 'tags')),
       }),
+      hold: () => (held === 'none' ? { amount: 0 } : held),
+      route: { model: callFormat.get(call, 'model'), provider: callFormat.get(call, 'provider') },
     };
     if (held === 'none') this.#started(keyId, startedAt);
-    else this.#hold(subjects, -held.amount);
+    else this.#hold(subjects, -1);
     if (charged > 0) {
       for (const id of this.#payers(subjects)) this.#keys.get(id)?.charge(charged, completedAt);
-      for (const totals of this.#totalsOf(subjects)) totals.charge(charged, completedAt);
+      for (const { totals } of this.#subjectsOf(subjects)) totals.charge(charged, completedAt);
     }
     const pool = held === 'none' || held.free === undefined ? undefined : this.#poolOf(startedAt);
     if (!pool || held === 'none') return;
@@ -228,14 +240,20 @@ export class StoredLimits {
   /** All are read once, and later only new ones: also those of a key with thousands of calls a minute. */
   #finishedStarts(keyId: string, since: number): readonly number[] {
     const known = this.#finished.get(keyId);
-    const numbers: number[] = [];
-    for (const [number, text] of this.#pending.pendingNames()) {
-      if (this.#lineOf(text).includes(keyId)) numbers.push(number);
-    }
+    const numbers = this.#newKeysOf(keyId);
     const added = this.#read.finishedStarts(keyId, { since, after: known?.upTo, numbers });
     const starts = [...(known?.starts ?? []).filter((start) => start >= since), ...added];
     this.#finished.set(keyId, { starts, upTo: this.#pending.sequence });
     return starts;
+  }
+
+  /** The numbers of the names of a key and its descendants that the running batch adds. */
+  #newKeysOf(keyId: string): number[] {
+    const numbers: number[] = [];
+    for (const [number, text] of this.#pending.pendingNames()) {
+      if (this.#lineOf(text).includes(keyId)) numbers.push(number);
+    }
+    return numbers;
   }
 
   #found<T>(known: Map<string, T>, name: string, load: () => T): T {
@@ -253,12 +271,28 @@ export class StoredLimits {
     return this.#pool?.day === utcDay(startedAt) ? this.#pool : undefined;
   }
 
-  #hold(subjects: CallSubjects, amount: number): void {
+  #load(totals: SubjectTotals, subject: SpendSubject, at: number): void {
+    const { kind, value, calendar } = subject;
+    const newKeys = kind === 'key' && calendar ? this.#newKeysOf(value) : [];
+    totals.add(this.#read.subjectSpend(subject, { at, except: [], newKeys }), at);
+    if (kind === 'key') {
+      for (const { day, amount } of this.#pendingOf(value)) {
+        // Calls of an edge were read one by one.
+        if (!isEdge(day, at, calendar)) totals.add(periodSpendOn(day, amount, at, calendar), at);
+      }
+    }
+    totals.held = this.#read.holds.ofSubject(subject);
+  }
+
+  #hold(subjects: CallSubjects, sign: 1 | -1): void {
+    const held = subjects.hold();
+    const amount = sign * held.amount;
     for (const id of this.#payers(subjects)) {
       const totals = this.#keys.get(id);
       if (totals) totals.held += amount;
     }
-    for (const totals of this.#totalsOf(subjects)) totals.held += amount;
+    for (const { subject, totals } of this.#subjectsOf({ ...subjects, route: undefined }))
+      totals.held += isRouted(subject) ? sign * heldOnRoutes(held, subject) : amount;
     const balance = this.#balances.get(workspaceAccount(subjects.workspaceId));
     if (balance) balance.held += amount;
   }
@@ -274,13 +308,10 @@ export class StoredLimits {
     return budget === null || line.includes(budget) ? line : [...line, budget];
   }
 
-  *#totalsOf(call: CallSubjects): Generator<SubjectTotals> {
-    for (const { subject, totals } of this.#subjects.get(call.workspaceId)?.values() ?? []) {
-      const { kind, value } = subject;
-      const isCounted =
-        kind === 'workspace' ||
-        (kind === 'key' ? this.#payers(call).includes(value) : hasLabel(call.labels(), kind, value));
-      if (isCounted) yield totals;
+  /** Those that a call is part of; of models and providers all, while no route has answered. */
+  *#subjectsOf(call: CallSubjects): Generator<CountedSubject> {
+    for (const counted of this.#subjects.get(call.workspaceId)?.values() ?? []) {
+      if (isCounted(counted.subject, call, () => this.#payers(call))) yield counted;
     }
   }
 
@@ -302,7 +333,7 @@ export class StoredLimits {
 }
 
 function limitReads(database: Connection, { names }: Pick<PendingTotals, 'names'>) {
-  const { spendOfKey, startsOfKey } = spendingReads(database);
+  const { startsOfKey } = spendingReads(database);
   const balance = database.prepare<[string], number>('SELECT balance FROM accounts WHERE id = ?').pluck();
   const line = database
     .prepare<[{ keyId: string }], string>(
@@ -326,7 +357,6 @@ function limitReads(database: Connection, { names }: Pick<PendingTotals, 'names'
     .pluck();
   return {
     holds: holdReads(database),
-    spendOfKey,
     subjectSpend: subjectSpending(database, (text) => names.find(text)),
     balance: (account: string): number => balance.get(account) ?? 0,
     line: (keyId: string): string[] => line.all({ keyId }),
@@ -351,18 +381,29 @@ interface FinishedSince {
   numbers: readonly number[];
 }
 
-function spendOn(day: string, amount: number, at: number): Spend {
-  const today = utcDay(at);
-  return {
-    total: amount,
-    month: day.slice(0, 7) === today.slice(0, 7) ? amount : 0,
-    day: day === today ? amount : 0,
-  };
+function isCounted(
+  { kind, value }: BudgetScope,
+  { labels, route }: CallSubjects,
+  payers: () => readonly string[],
+): boolean {
+  if (kind === 'workspace') return true;
+  if (kind === 'key') return payers().includes(value);
+  if (kind === 'user' || kind === 'tag') return hasLabel(labels(), kind, value);
+  return route === undefined || isOnRoute({ kind, value }, route);
 }
 
-function periodSpendOn(day: string, amount: number, at: number): PeriodSpend {
+function readHold(amount: number, routes: string | null): Pick<HoldRecord, 'amount' | 'routes'> {
+  return routes === null ? { amount } : { amount, routes: JSON.parse(routes) };
+}
+
+function periodSpendOn(
+  day: string,
+  amount: number,
+  at: number,
+  calendar: SpendCalendar | undefined,
+): PeriodSpend {
   const start = Date.parse(day);
   const spend = { day: 0, week: 0, month: 0, none: 0 };
-  for (const period of spendPeriods) if (start >= startOfPeriod(period, at)) spend[period] = amount;
+  for (const period of spendPeriods) if (start >= startOfPeriod(period, at, calendar)) spend[period] = amount;
   return spend;
 }

@@ -1,117 +1,251 @@
-import { type PeriodSpend, startOfPeriod } from '../../../../../shared/money/spend-periods.ts';
+import {
+  type PeriodSpend,
+  type SpendCalendar,
+  startOfPeriod,
+} from '../../../../../shared/money/spend-periods.ts';
 import type { LedgerStore } from '../../../../features/metering/ledger-store.ts';
 import type { SpendSubject } from '../../../../features/metering/rules/budget-rule.ts';
 import type { Connection } from '../../engine/connection.ts';
 import { indexKinds } from '../usage/index-kinds.ts';
-import { totalsFrom } from '../usage/slot-totals.ts';
+import { slotMs, slotsFrom, totalsFrom } from '../usage/slot-totals.ts';
 import { tagNumber } from '../usage/summed-columns.ts';
 import { dayMs, foldedTo } from '../usage/usage-totals.ts';
-import { keyNumbers, keyTree } from './spending.ts';
 
-/** The days of periods since 1970, as statements take them. */
-interface Days {
+/** A key and all its descendants, or an autopilot. */
+export const keyTree = `WITH RECURSIVE tree (id) AS (
+  SELECT coalesce((SELECT id FROM keys WHERE id = @keyId), @keyId) UNION SELECT keys.id FROM keys JOIN tree ON keys.parent_id = tree.id)`;
+
+/** The numbers of the names in `keyTree`. */
+export const keyNumbers = 'SELECT number FROM tree CROSS JOIN names WHERE text = tree.id';
+
+/** The quarters of an hour since 1970 in which periods begin, as statements take them. */
+interface Starts {
   day: number;
   week: number;
   month: number;
 }
 
+/** Also the UTC days in whose middle one begins, as JSON. */
+type Bounds = Starts & { edges: string };
+
 /** In place of the number of a name that no call has. */
 const unused = -1;
+const slotsPerDay = dayMs / slotMs;
 
-/** Sums of rows with an `amount` and a `day` since 1970. */
+/** Sums of rows with an `amount` and a `slot` since 1970. */
 const byPeriod = `coalesce(sum(amount), 0) AS none,
-  coalesce(sum(amount) FILTER (WHERE day >= @month), 0) AS month,
-  coalesce(sum(amount) FILTER (WHERE day >= @week), 0) AS week,
-  coalesce(sum(amount) FILTER (WHERE day >= @day), 0) AS day`;
+  coalesce(sum(amount) FILTER (WHERE slot >= @month), 0) AS month,
+  coalesce(sum(amount) FILTER (WHERE slot >= @week), 0) AS week,
+  coalesce(sum(amount) FILTER (WHERE slot >= @day), 0) AS day`;
 
 const hasTag = `EXISTS (SELECT 1 FROM json_each(calls.tags) WHERE ${tagNumber} = @value)`;
+const slotOf = `calls.completed_at / ${slotMs}`;
 const dayOf = `calls.completed_at / ${dayMs}`;
-const unfolded = `SELECT ${dayOf} AS day, charged AS amount FROM calls WHERE number > @foldedTo`;
+const unfolded = `SELECT ${slotOf} AS slot, charged AS amount FROM calls WHERE number > @foldedTo`;
+const edges = 'SELECT CAST(value AS bigint) AS day FROM json_each(@edges)';
+const isOfEdge = (slot: string, perDay: number) =>
+  `${slot} >= edges.day * ${perDay} AND ${slot} < (edges.day + 1) * ${perDay}`;
+
+/** How the charges of a kind of subject are found. */
+interface Source {
+  prefix?: string;
+  /** Those of whole UTC days but the edges, from totals by day; `isOther(day)` is a condition. */
+  days: (isOther: (day: string) => string) => string;
+  /** Those of the edges, from totals by quarter of an hour, and call by call. */
+  slots: string;
+  calls: string;
+  /** Those that are in neither, yet; `ofEdges`: the totals by day have them. */
+  unfolded: string;
+  ofEdges?: true;
+}
+
+/** The totals by quarter of an hour of a table whose rows a condition selects. */
+const slotRows = (table: string, where: string) =>
+  `SELECT slot, charged FROM (${edges}) AS edges CROSS JOIN ${table}
+   WHERE ${where} AND ${isOfEdge('slot', slotsPerDay)}`;
+
+const indexed = (value: string) =>
+  `SELECT ${slotOf}, calls.charged FROM (${edges}) AS edges CROSS JOIN call_index AS found CROSS JOIN calls
+   WHERE calls.number = found.number AND found.workspace = @workspace AND found.kind = @kind AND ${value}
+     AND ${isOfEdge('found.completed_at', dayMs)}`;
+
+const ofTotals = (where: string): Omit<Source, 'calls'> => ({
+  days: (isOther) =>
+    `SELECT day * ${slotsPerDay} AS slot, charged AS amount FROM usage_days
+     WHERE workspace = @workspace AND ${where} AND ${isOther('day')}`,
+  slots: slotRows('usage_slots', `workspace = @workspace AND ${where}`),
+  unfolded: `${unfolded} AND +workspace = @workspace AND ${where}`,
+});
+
+const ofLabel = (isOfLabel: string): Source => ({
+  // Each day is looked up by itself: its rows are ordered by value, and there may be thousands.
+  prefix: `WITH RECURSIVE days (day) AS (
+       SELECT max(@completeFrom, (SELECT min(day) FROM usage_label_days WHERE workspace = @workspace AND kind = @kind))
+       UNION ALL SELECT day + 1 FROM days WHERE day < (
+         SELECT max(day) FROM usage_label_days WHERE workspace = @workspace AND kind = @kind)),
+     counted (day, amount) AS (
+       SELECT days.day, (SELECT charged FROM usage_label_days AS own WHERE own.workspace = @workspace
+         AND own.kind = @kind AND own.day = days.day AND own.value = @value)
+       FROM days)`,
+  days: (isOther) =>
+    `SELECT day * ${slotsPerDay} AS slot, amount FROM counted WHERE amount IS NOT NULL AND ${isOther('day')}
+     UNION ALL SELECT ${slotOf}, calls.charged FROM counted
+       JOIN usage_label_days AS others ON others.workspace = @workspace AND others.kind = @kind
+         AND others.day = counted.day AND others.value = 0
+       CROSS JOIN call_index AS found CROSS JOIN calls
+       WHERE counted.amount IS NULL AND ${isOther('counted.day')} AND calls.number = found.number
+         AND found.workspace = @workspace AND found.kind = @kind AND found.value = @value
+         AND found.completed_at >= counted.day * ${dayMs} AND found.completed_at < (counted.day + 1) * ${dayMs}
+     UNION ALL SELECT ${slotOf}, calls.charged FROM call_index AS found
+       CROSS JOIN calls WHERE calls.number = found.number AND found.workspace = @workspace AND found.kind = @kind AND found.value = @value
+         AND found.completed_at < @completeFrom * ${dayMs} AND ${isOther(dayOf)}`,
+  slots: slotRows('usage_label_slots', 'workspace = @workspace AND kind = @kind AND value = @value'),
+  calls: indexed('found.value = @value'),
+  unfolded: `${unfolded} AND +workspace = @workspace AND ${isOfLabel}`,
+});
+
+const newKeys = 'SELECT CAST(value AS bigint) FROM json_each(@newKeys)';
+const ofWorkspaceOfKey =
+  'workspace = (SELECT number FROM names WHERE text = (SELECT workspace_id FROM keys WHERE id = @keyId))';
+
+const ofKey: Source = {
+  prefix: keyTree,
+  days: (isOther) =>
+    `SELECT unixepoch(day) / 86400 * ${slotsPerDay} AS slot, amount FROM key_spend
+     WHERE key_id IN (SELECT id FROM tree) AND ${isOther('unixepoch(day) / 86400')}`,
+  slots: slotRows('usage_key_slots', `${ofWorkspaceOfKey} AND key IN (${keyNumbers})`),
+  calls: `SELECT ${slotOf}, calls.charged FROM (${edges}) AS edges CROSS JOIN call_index AS found CROSS JOIN calls
+    WHERE calls.number = found.number AND found.${ofWorkspaceOfKey} AND found.kind = ${indexKinds.key}
+      AND found.value IN (${keyNumbers}) AND ${isOfEdge('found.completed_at', dayMs)}`,
+  unfolded: `${unfolded} AND ${dayOf} IN (${edges}) AND (+key IN (${keyNumbers}) OR +key IN (${newKeys}))`,
+  ofEdges: true,
+};
+
+const sources: Record<SpendSubject['kind'], Source> = {
+  workspace: { ...ofTotals('TRUE'), calls: indexed('found.value = 0') },
+  model: { ...ofTotals('model = @value'), calls: indexed('found.value = @value') },
+  provider: { ...ofTotals('provider = @value'), calls: indexed('found.value = @value') },
+  key: ofKey,
+  user: ofLabel('end_user = @value'),
+  tag: ofLabel(hasTag),
+};
+
+const kinds = {
+  workspace: indexKinds.all,
+  model: indexKinds.model,
+  provider: indexKinds.provider,
+  key: indexKinds.key,
+  user: indexKinds.user,
+  tag: indexKinds.tag,
+};
+
+interface Bound extends Bounds {
+  keyId: string;
+  workspace: number;
+  kind: number;
+  value: number;
+  foldedTo: number;
+  completeFrom: number;
+  newKeys: string;
+}
+
+type ReadOptions = Parameters<LedgerStore['subjectSpend']>[1] & {
+  /** The numbers of names of the key and its descendants that are not in the table of names yet. */
+  newKeys?: readonly number[];
+};
 
 /**
- * Reads what the calls of a subject were charged, without those in `except`; to be called in a transaction. It adds up totals by day and the calls that are not folded yet. Labels of a day
- * on which there were too many are read call by call, and so are days that began before the totals of labels. `numberOf` finds
+ * Reads what the calls of a subject were charged, without those in `except`; to be called in a transaction. It adds up totals
+ * by day and the calls that are not folded yet; of a day in whose middle a period begins, totals by quarter of an hour. Labels of a day
+ * on which there were too many are read call by call, and so are days that began before those totals. `numberOf` finds
  * the number of a name, in place of the table of names.
  */
 export function subjectSpending(
   database: Connection,
   numberOf: (name: string) => number | undefined = nameNumbers(database),
 ) {
-  type Bound = Days & { foldedTo: number };
-  const ofKey = database.prepare<[Days & { keyId: string }], PeriodSpend>(
-    `${keyTree}
-     SELECT ${byPeriod} FROM (SELECT unixepoch(day) / 86400 AS day, amount FROM key_spend
-       WHERE key_id IN (SELECT id FROM tree)) AS spent`,
-  );
-  const ofWorkspace = database.prepare<[Bound & { workspace: number }], PeriodSpend>(
-    `SELECT ${byPeriod} FROM (
-       SELECT day, charged AS amount FROM usage_days WHERE workspace = @workspace
-       UNION ALL ${unfolded} AND +workspace = @workspace) AS spent`,
-  );
-  type Labelled = Bound & { workspace: number; kind: number; value: number; completeFrom: number };
-  const ofLabel = (isOfLabel: string) =>
-    database.prepare<[Labelled], PeriodSpend>(
-      // Each day is looked up by itself: its rows are ordered by value, and there may be thousands.
-      `WITH RECURSIVE days (day) AS (
-         SELECT max(@completeFrom, (SELECT min(day) FROM usage_label_days WHERE workspace = @workspace AND kind = @kind))
-         UNION ALL SELECT day + 1 FROM days WHERE day < (
-           SELECT max(day) FROM usage_label_days WHERE workspace = @workspace AND kind = @kind)),
-       counted (day, amount) AS (
-         SELECT days.day, (SELECT charged FROM usage_label_days AS own WHERE own.workspace = @workspace
-           AND own.kind = @kind AND own.day = days.day AND own.value = @value)
-         FROM days)
-       SELECT ${byPeriod} FROM (
-         SELECT day, amount FROM counted WHERE amount IS NOT NULL
-         UNION ALL SELECT ${dayOf}, calls.charged FROM counted
-           JOIN usage_label_days AS others ON others.workspace = @workspace AND others.kind = @kind
-             AND others.day = counted.day AND others.value = 0
-           CROSS JOIN call_index AS found CROSS JOIN calls
-           WHERE counted.amount IS NULL AND calls.number = found.number
-             AND found.workspace = @workspace AND found.kind = @kind AND found.value = @value
-             AND found.completed_at >= counted.day * ${dayMs} AND found.completed_at < (counted.day + 1) * ${dayMs}
-         UNION ALL SELECT ${dayOf}, calls.charged FROM call_index AS found
-           CROSS JOIN calls WHERE calls.number = found.number AND found.workspace = @workspace AND found.kind = @kind AND found.value = @value
-             AND found.completed_at < @completeFrom * ${dayMs}
-         UNION ALL ${unfolded} AND +workspace = @workspace AND ${isOfLabel}) AS spent`,
+  const prepare = ({ prefix = '', days, slots, calls, unfolded: late, ofEdges }: Source) => {
+    const isOther = (day: string) => `${day} NOT IN (${edges})`;
+    const sum = (...rows: string[]) =>
+      database.prepare<[Bound], PeriodSpend>(
+        `${prefix} SELECT ${byPeriod} FROM (${rows.join(' UNION ALL ')}) AS spent`,
+      );
+    const whole = sum(
+      days(() => 'TRUE'),
+      ...(ofEdges ? [] : [late]),
     );
-  const labels = {
-    user: { kind: indexKinds.user, read: ofLabel('end_user = @value') },
-    tag: {
-      kind: indexKinds.tag,
-      read: ofLabel(hasTag),
-    },
+    let bySlots: typeof whole | undefined;
+    let byCalls: typeof whole | undefined;
+    return {
+      whole,
+      bySlots: () => (bySlots ??= sum(days(isOther), slots, late)),
+      byCalls: () => (byCalls ??= sum(days(isOther), calls, late)),
+    };
   };
-  type Some = Days & { requestIds: string; workspace: number; keyId: string; value: number };
+  // Most databases have budgets of few kinds.
+  const prepared = new Map<SpendSubject['kind'], ReturnType<typeof prepare>>();
+  const preparedFor = (kind: SpendSubject['kind']) => {
+    const known = prepared.get(kind) ?? prepare(sources[kind]);
+    prepared.set(kind, known);
+    return known;
+  };
+  const hasOthers = database
+    .prepare<[Pick<Bound, 'workspace' | 'kind' | 'edges'>], number>(
+      `SELECT count(*) FROM usage_label_days
+       WHERE workspace = @workspace AND kind = @kind AND day IN (${edges}) AND value = 0`,
+    )
+    .pluck();
+
+  type Some = Pick<Bound, keyof Starts | 'workspace' | 'keyId' | 'value'> & { requestIds: string };
   const some = (isOfSubject: string, prefix = '') =>
     database.prepare<[Some], PeriodSpend>(
       `${prefix} SELECT ${byPeriod} FROM (
-         SELECT ${dayOf} AS day, charged AS amount FROM calls
+         SELECT ${slotOf} AS slot, charged AS amount FROM calls
          WHERE request_id IN (SELECT value FROM json_each(@requestIds)) AND ${isOfSubject}) AS spent`,
     );
-  const ofCalls = {
+  const ofCalls: Record<SpendSubject['kind'], ReturnType<typeof some>> = {
     workspace: some('+workspace = @workspace'),
+    model: some('+workspace = @workspace AND model = @value'),
+    provider: some('+workspace = @workspace AND provider = @value'),
     user: some('+workspace = @workspace AND end_user = @value'),
     tag: some(`+workspace = @workspace AND ${hasTag}`),
     key: some(`(+key IN (${keyNumbers}) OR +budget IN (${keyNumbers}))`, keyTree),
   };
 
-  const all = ({ workspaceId, kind, value }: SpendSubject, days: Days): PeriodSpend | undefined => {
-    if (kind === 'key') return ofKey.get({ ...days, keyId: value });
-    const workspace = numberOf(workspaceId);
-    if (workspace === undefined) return undefined;
-    const bound = { ...days, workspace, foldedTo: foldedTo(database) };
-    if (kind === 'workspace') return ofWorkspace.get(bound);
-    const number = numberOf(value);
-    if (number === undefined) return undefined;
-    const label = labels[kind];
-    const completeFrom = Math.ceil(totalsFrom(database) / dayMs);
-    return label.read.get({ ...bound, kind: label.kind, value: number, completeFrom });
+  /** Whether the totals by quarter of an hour have all calls of the edges. */
+  const isInSlots = (kind: SpendSubject['kind'], days: readonly number[], bound: Bound): boolean => {
+    const isLabel = kind === 'user' || kind === 'tag';
+    const from = isLabel ? slotsFrom(database) : totalsFrom(database);
+    if (days.some((day) => day * dayMs < from)) return false;
+    return !isLabel || hasOthers.get(bound) === 0;
   };
 
-  const among = ({ workspaceId, kind, value }: SpendSubject, days: Days, except: readonly string[]) => {
+  const all = (
+    { workspaceId, kind, value }: SpendSubject,
+    { days, bounds, newKeys: added }: { days: readonly number[]; bounds: Bounds; newKeys: readonly number[] },
+  ): PeriodSpend | undefined => {
+    const workspace = kind === 'key' ? unused : numberOf(workspaceId);
+    const number = kind === 'key' || kind === 'workspace' ? unused : numberOf(value);
+    if (workspace === undefined || number === undefined) return undefined;
+    const bound: Bound = {
+      ...bounds,
+      keyId: value,
+      workspace,
+      kind: kinds[kind],
+      value: number,
+      foldedTo: foldedTo(database),
+      completeFrom: Math.ceil(totalsFrom(database) / dayMs),
+      newKeys: JSON.stringify(added),
+    };
+    const { whole, bySlots, byCalls } = preparedFor(kind);
+    if (days.length === 0) return whole.get(bound);
+    return (isInSlots(kind, days, bound) ? bySlots() : byCalls()).get(bound);
+  };
+
+  const among = ({ workspaceId, kind, value }: SpendSubject, starts: Starts, except: readonly string[]) => {
     if (except.length === 0) return undefined;
     return ofCalls[kind].get({
-      ...days,
+      ...starts,
       requestIds: JSON.stringify(except),
       workspace: numberOf(workspaceId) ?? unused,
       keyId: value,
@@ -119,10 +253,11 @@ export function subjectSpending(
     });
   };
 
-  return (subject: SpendSubject, { at, except }: Parameters<LedgerStore['subjectSpend']>[1]): PeriodSpend => {
-    const days = daysOf(at);
-    const spent = all(subject, days);
-    const left = among(subject, days, except);
+  return (subject: SpendSubject, { at, except, newKeys: added = [] }: ReadOptions): PeriodSpend => {
+    const starts = startsAt(at, subject.calendar);
+    const days = edgesOf(starts);
+    const spent = all(subject, { days, bounds: { ...starts, edges: JSON.stringify(days) }, newKeys: added });
+    const left = among(subject, starts, except);
     const rest = (period: keyof PeriodSpend) => (spent?.[period] ?? 0) - (left?.[period] ?? 0);
     return { day: rest('day'), week: rest('week'), month: rest('month'), none: rest('none') };
   };
@@ -133,7 +268,18 @@ function nameNumbers(database: Connection) {
   return (name: string) => find.get(name);
 }
 
-function daysOf(at: number): Days {
-  const start = (period: 'day' | 'week' | 'month') => startOfPeriod(period, at) / dayMs;
+function startsAt(at: number, calendar: SpendCalendar | undefined): Starts {
+  const start = (period: 'day' | 'week' | 'month') => startOfPeriod(period, at, calendar) / slotMs;
   return { day: start('day'), week: start('week'), month: start('month') };
+}
+
+/** The UTC days in whose middle a period begins. */
+function edgesOf({ day, week, month }: Starts): number[] {
+  const within = [day, week, month].filter((start) => start % slotsPerDay !== 0);
+  return [...new Set(within.map((start) => Math.floor(start / slotsPerDay)))];
+}
+
+/** Whether a UTC day, like `2026-11-21`, is read call by call, as a period begins in its middle. */
+export function isEdge(day: string, at: number, calendar: SpendCalendar | undefined): boolean {
+  return calendar !== undefined && edgesOf(startsAt(at, calendar)).includes(Date.parse(day) / dayMs);
 }

@@ -1,0 +1,10 @@
+import type { Migration } from '../migrate.ts';
+
+/** Budgets have a calendar, and calls hold money of the models and providers that may answer them. */
+export const budgetCalendars: Migration = {
+  version: 65,
+  statements: [
+    'ALTER TABLE budgets ADD COLUMN calendar text COLLATE "C"',
+    'ALTER TABLE holds ADD COLUMN routes text COLLATE "C"',
+  ],
+};
