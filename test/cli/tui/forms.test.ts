@@ -116,7 +116,7 @@ describe('budgets', () => {
     tui.type('c');
     await tui.shows(/❯ name/);
     tui.type(shiftTab);
-    await tui.shows(/❯ report at/);
+    await tui.shows(/❯ days begin at/);
     expect(tui.lines().length).toBeLessThanOrEqual(10);
   });
 });

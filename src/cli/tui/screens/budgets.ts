@@ -6,14 +6,15 @@ import {
 } from '../../../shared/contract/budgets.ts';
 import { deleteBudget, getBudget, listBudgets, putBudget } from '../../../shared/endpoints.ts';
 import { spendPeriods } from '../../../shared/money/spend-periods.ts';
-import { dollars } from '../../../view/money.ts';
+import { capText, dollars } from '../../../view/money.ts';
 import { plannedTime } from '../../../view/times.ts';
-import { budgetColumns, percentages, periodTexts, shareOf } from '../../commands/budgets.ts';
+import { budgetColumns, percentages, shareOf } from '../../commands/budgets.ts';
 import { styleOfShare } from '../../commands/keys/keys.ts';
 import type { Services } from '../services/services.ts';
 import { gauge } from '../text/charts.ts';
 import { type Field, FieldFault, type FormValues, parsedField } from '../text/form-field.ts';
 import type { ListColumn } from '../text/list-table.ts';
+import { calendarFields, calendarIn } from './calendar-fields.ts';
 import { recordLines, recordPage } from './pages.ts';
 import type { Screen } from './screen.ts';
 
@@ -89,7 +90,7 @@ const columns: ListColumn<Budget>[] = [
     title: 'limit',
     width: 16,
     value: ({ usd }) => usd,
-    text: ({ usd, period }) => `${dollars(usd)} ${periodTexts[period]}`,
+    text: capText,
   },
   { title: 'kind', width: 5, text: ({ hard }) => (hard ? 'hard' : 'soft') },
   {
@@ -125,7 +126,7 @@ function settingFields(budget?: Budget): Field[] {
       label: 'which one',
       kind: 'text',
       initial: budget?.value ?? undefined,
-      placeholder: 'the id of a key, a user, or a tag as name=value',
+      placeholder: 'the id of a key, a user, a tag as name=value, a model or a provider',
       isShown: ({ scope }) => scope !== 'workspace',
     },
     {
@@ -142,6 +143,7 @@ function settingFields(budget?: Budget): Field[] {
       initial: (budget?.thresholds ?? defaultThresholds).join(', '),
       placeholder: 'never',
     },
+    ...calendarFields(budget),
   ];
 }
 
@@ -152,10 +154,11 @@ async function put(id: string, values: FormValues, { client }: Services): Promis
     usd,
     period: spendPeriods.find((one) => one === period) ?? 'none',
     scope: budgetScopes.find((one) => one === scope) ?? 'workspace',
+    ...calendarIn(values),
     ...(scope !== 'workspace' && { value: value || null }),
     hard: hard === 'reject calls',
     thresholds: parsedField('thresholds', () => percentages(thresholds)),
   };
   const budget = await client.call(putBudget, { params: { workspace, id }, body });
-  return `${id}: ${dollars(budget.usd)} ${periodTexts[budget.period]}. This applies from the next call.`;
+  return `${id}: ${capText(budget)}. This applies from the next call.`;
 }

@@ -1,9 +1,12 @@
 import type { Limits, LimitsChange } from '../../../shared/contract/key-limits.ts';
 import { futureTime } from '../../times.ts';
 import { type Field, type FormValues, parsedField } from '../text/form-field.ts';
+import { calendarFields, calendarIn } from './calendar-fields.ts';
 
 /** In the form of a new key, the daemon names the limits as members of `limits`. */
 const paramsOf = (name: string) => [name, `limits.${name}`];
+
+const capPeriods = ['day', 'week', 'month', 'total'] as const;
 
 /** The fields of a key's limits, filled in with those that it has. */
 export function limitFields(limits?: Limits): Field[] {
@@ -30,7 +33,7 @@ export function limitFields(limits?: Limits): Field[] {
       label: 'per',
       kind: 'choice',
       initial: cap?.period,
-      choices: ['day', 'month', 'total'],
+      choices: capPeriods,
     },
     {
       name: 'rpm',
@@ -88,6 +91,10 @@ export function limitFields(limits?: Limits): Field[] {
       placeholder: 'never; or 30d, 12h, 2027-01-31',
       params: paramsOf('expires_at'),
     },
+    ...calendarFields(cap, {
+      params: (name) => [name, ...paramsOf(`spend_cap.${name}`)],
+      isShown: (values) => Boolean(values.spend_cap),
+    }),
   ];
 }
 
@@ -95,9 +102,9 @@ export function limitFields(limits?: Limits): Field[] {
 export function limitsIn(values: FormValues, now: () => number): Required<LimitsChange> {
   const { spend_cap: usd, period, rpm, concurrency, queue, models, input, output, expires } = values;
   const names = models?.split(/[\s,]+/).filter((name) => name !== '') ?? [];
-  const isPeriod = period === 'day' || period === 'month' || period === 'total';
+  const found = capPeriods.find((each) => each === period);
   return {
-    spend_cap: usd && isPeriod ? { usd, period } : null,
+    spend_cap: usd && found ? { usd, period: found, ...calendarIn(values) } : null,
     max_price: input || output ? { input: input || null, output: output || null } : null,
     models: names.length > 0 ? names : null,
     requests_per_minute: rpm ? Number(rpm) : null,

@@ -1,20 +1,23 @@
 import type { Budget, BudgetSettings } from '../../../shared/contract/budgets.ts';
 import type { SpendPeriod } from '../../../shared/money/spend-periods.ts';
 import type { Field } from '../../parts/field-types.ts';
+import { type CalendarField, calendarFields, calendarIn } from './calendar-fields.ts';
 
-export type BudgetField = 'id' | 'usd' | 'period' | 'scope' | 'value' | 'hard' | 'thresholds';
+export type BudgetField = 'id' | 'usd' | 'period' | 'scope' | 'value' | 'hard' | 'thresholds' | CalendarField;
 
 const scopeTitles: Readonly<Record<Budget['scope'], string>> = {
   workspace: 'All calls of the workspace',
   key: 'A key and the keys that it issued',
   user: 'An end user',
   tag: 'A tag',
+  model: 'A model',
+  provider: 'A provider',
 };
 
 const periodTitles: Readonly<Record<SpendPeriod, string>> = {
-  day: 'day, in UTC',
-  week: 'week from Monday, in UTC',
-  month: 'month, in UTC',
+  day: 'day',
+  week: 'week',
+  month: 'month',
   none: 'in all',
 };
 
@@ -25,8 +28,9 @@ const options = (titles: Readonly<Record<string, string>>) =>
 export function budgetFields(
   budget: Budget | undefined,
   keys: readonly { id: string; name: string }[],
-  { scope = budget?.scope ?? 'workspace' }: { scope?: string },
+  values: Readonly<Partial<Record<BudgetField, string>>>,
 ): Field<BudgetField>[] {
+  const { scope = budget?.scope ?? 'workspace', period = budget?.period ?? 'month' } = values;
   const value = budget?.scope === scope ? (budget?.value ?? '') : '';
   const subject: Record<string, Field<BudgetField>> = {
     key: {
@@ -38,6 +42,22 @@ export function budgetFields(
     },
     user: { name: 'value', label: 'User', value, isRequired: true, maxLength: 128 },
     tag: { name: 'value', label: 'Tag', value, isRequired: true, placeholder: 'team=search', maxLength: 128 },
+    model: {
+      name: 'value',
+      label: 'Model',
+      value,
+      isRequired: true,
+      placeholder: 'openai/gpt-5',
+      maxLength: 128,
+    },
+    provider: {
+      name: 'value',
+      label: 'Provider',
+      value,
+      isRequired: true,
+      placeholder: 'openai',
+      maxLength: 128,
+    },
   };
   const about = subject[scope];
   return [
@@ -63,10 +83,11 @@ export function budgetFields(
       name: 'period',
       label: 'per',
       kind: 'choice',
-      value: budget?.period ?? 'month',
+      value: period,
       options: options(periodTitles),
       isHalf: true,
     },
+    ...calendarFields(budget, { period }),
     {
       name: 'scope',
       label: 'Counts',
@@ -98,6 +119,7 @@ export function budgetIn(values: Readonly<Partial<Record<BudgetField, string>>>)
   return {
     usd: usd.trim(),
     period: period as SpendPeriod,
+    ...calendarIn(values),
     scope: scope as Budget['scope'],
     ...(value && scope !== 'workspace' && { value: value.trim() }),
     hard: hard === 'true',

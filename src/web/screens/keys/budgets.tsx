@@ -29,7 +29,8 @@ export function Budgets() {
     >
       {rows.length === 0 ? (
         <p class="quiet">
-          No budgets. One limits or reports what the workspace, a key, an end user or a tag spends.
+          No budgets. One limits or reports what the workspace, a key, an end user or a tag spends, or what
+          goes to a model or a provider.
         </p>
       ) : (
         <table class="data is-cards">

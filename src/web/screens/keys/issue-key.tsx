@@ -20,7 +20,6 @@ const fields: Field<IssueField>[] = [
     value: usualScopes.join('\n'),
     options: Object.entries(scopeHints).map(([value, hint]) => ({ value, title: value, hint })),
   },
-  ...limitsFields(),
 ];
 
 /** Issues a key and shows its secret once. */
@@ -42,7 +41,12 @@ export function IssueKey({ onClose }: { onClose: () => void }) {
     return <SecretDialog key="secret" title="The new key" secret={secret.value} onClose={onClose} />;
   return (
     <Dialog key="form" title="Issue a key" onClose={onClose}>
-      <Form fields={fields} action="Issue the key" onSubmit={issue} onCancel={onClose} />
+      <Form<IssueField>
+        fields={(values) => [...fields, ...limitsFields(undefined, values)]}
+        action="Issue the key"
+        onSubmit={issue}
+        onCancel={onClose}
+      />
     </Dialog>
   );
 }

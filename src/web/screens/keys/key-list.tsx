@@ -18,7 +18,7 @@ import { Time } from '../../parts/time.tsx';
 import { toast } from '../../parts/toast.tsx';
 import { IssueKey } from './issue-key.tsx';
 import { KeyCap } from './key-cap.tsx';
-import { limitsFields, limitsIn } from './limits-fields.ts';
+import { type LimitField, limitsFields, limitsIn } from './limits-fields.ts';
 import { RotateKey } from './rotate-key.tsx';
 
 const workspace = 'me';
@@ -160,8 +160,8 @@ interface KeyDialogProps {
 function ChangeLimits({ keyView: { id, name, limits }, onClose }: KeyDialogProps) {
   return (
     <Dialog title={`Limits of ${name}`} onClose={onClose}>
-      <Form
-        fields={limitsFields(limits)}
+      <Form<LimitField>
+        fields={(values) => limitsFields(limits, values)}
         action="Save"
         onCancel={onClose}
         onSubmit={async (values) => {

@@ -1,5 +1,6 @@
 import type { Limits, LimitsChange } from '../../../shared/contract/key-limits.ts';
 import { type Field, linesOf } from '../../parts/field-types.ts';
+import { type CalendarField, calendarFields, calendarIn } from './calendar-fields.ts';
 
 export type LimitField =
   | 'cap'
@@ -10,7 +11,8 @@ export type LimitField =
   | 'input'
   | 'output'
   | 'models'
-  | 'expires';
+  | 'expires'
+  | CalendarField;
 
 const noLimits: Limits = {
   spend_cap: null,
@@ -23,7 +25,10 @@ const noLimits: Limits = {
 };
 
 /** Fields for the limits of a key, with what they are now. */
-export function limitsFields(limits: Limits = noLimits): Field<LimitField>[] {
+export function limitsFields(
+  limits: Limits = noLimits,
+  { period = limits.spend_cap?.period ?? 'month' }: Readonly<Partial<Record<LimitField, string>>> = {},
+): Field<LimitField>[] {
   const { spend_cap: cap, max_price: price, models, requests_per_minute: rate, expires_at: expires } = limits;
   const { concurrency, queue_seconds: queue } = limits;
   return [
@@ -40,14 +45,16 @@ export function limitsFields(limits: Limits = noLimits): Field<LimitField>[] {
       name: 'period',
       label: 'per',
       kind: 'choice',
-      value: cap?.period ?? 'month',
+      value: period,
       options: [
-        { value: 'day', title: 'day, in UTC' },
-        { value: 'month', title: 'month, in UTC' },
+        { value: 'day', title: 'day' },
+        { value: 'week', title: 'week' },
+        { value: 'month', title: 'month' },
         { value: 'total', title: 'in all' },
       ],
       isHalf: true,
     },
+    ...calendarFields(cap, { period, param: 'spend_cap.' }),
     {
       name: 'rate',
       label: 'Calls per minute',
@@ -121,7 +128,7 @@ export function limitsIn(values: Readonly<Record<LimitField, string>>): LimitsCh
   const [cap, input, output, rate] = [values.cap, values.input, values.output, values.rate].map(text);
   const models = linesOf(values.models);
   return {
-    spend_cap: cap ? { usd: cap, period: values.period as 'day' } : null,
+    spend_cap: cap ? { usd: cap, period: values.period as 'day', ...calendarIn(values) } : null,
     max_price: input || output ? { input: input ?? null, output: output ?? null } : null,
     models: models.length > 0 ? models : null,
     requests_per_minute: numberOf(rate),
