@@ -13,7 +13,14 @@ import {
 } from '../../../shared/money/money.ts';
 import type { Offer } from '../catalog/index.ts';
 import type { SlotAnswer } from '../idempotency/index.ts';
-import type { CallOutcome, CallStatus, CallTrace, HookRun, UsageRecord } from '../metering/index.ts';
+import {
+  type CallOutcome,
+  type CallStatus,
+  type CallTrace,
+  type HookRun,
+  heldForRoute,
+  type UsageRecord,
+} from '../metering/index.ts';
 import type { Attempt, Route } from '../routing/index.ts';
 import type { Billed, FinishReason, InferenceEvent } from '../upstreams/neutral.ts';
 import type { Dropped } from '../upstreams/upstream.ts';
@@ -320,13 +327,10 @@ export class Meter {
 
   /** What is held for the route that answers. */
   #heldAmount(): NanoUsd {
-    const { amount, routes } = this.#options.hold.record;
+    const { record } = this.#options.hold;
     const route = this.#route;
-    if (routes === undefined || route === undefined) return amount;
-    const held = routes.find(
-      ({ model, provider }) => model === route.offer.model && provider === route.provider,
-    );
-    return held?.amount ?? amount;
+    if (record.routes === undefined || route === undefined) return record.amount;
+    return heldForRoute(record, { model: route.offer.model, provider: route.provider });
   }
 
   /** Characters of the answer so far. */

@@ -17,7 +17,7 @@ export { creditHandlers, usageHandlers } from './handlers.ts';
 export type { LedgerStore } from './ledger-store.ts';
 export type { BudgetRule, BudgetScope, SpendSubject } from './rules/budget-rule.ts';
 export { dailyCalls, isLifting } from './rules/free-tier.ts';
-export type { LeftOnRoute } from './rules/held-routes.ts';
+export { heldForRoute, type LeftOnRoute } from './rules/held-routes.ts';
 export type {
   CallStatus,
   CallTrace,

@@ -126,7 +126,7 @@ function affordableOn(
   inference: Inference,
   { inputTokens, marginPpm, affordable }: Bound & { affordable: NanoUsd },
 ): number {
-  if (!offer.prices || ownKey) return Number.POSITIVE_INFINITY;
+  if (!offer.prices || ownKey || affordable === Number.POSITIVE_INFINITY) return Number.POSITIVE_INFINITY;
   const input = inputBoundOn(offer, inference, inputTokens);
   const spent = largestInput(inference, input);
   const dearest = dearestOf(offer.prices, offer, inference);

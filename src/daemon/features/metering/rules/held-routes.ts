@@ -28,6 +28,17 @@ export function heldOnRoutes({ amount, routes }: Hold, scope: BudgetScope): Nano
   return most;
 }
 
+/** The most that a call can be charged for a route; the provider of one that a dead daemon left behind may not be known. */
+export function heldForRoute(
+  { amount, routes }: Hold,
+  { model, provider }: { model: string; provider: string | null },
+): NanoUsd {
+  const held = routes?.find(
+    (route) => route.model === model && (provider === null || route.provider === provider),
+  );
+  return held?.amount ?? amount;
+}
+
 /** What budgets of models and providers leave of each route of a call, infinite without one. */
 export type LeftOnRoute = (route: Pick<HeldRoute, 'model' | 'provider'>) => NanoUsd;
 

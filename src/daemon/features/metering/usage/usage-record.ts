@@ -1,3 +1,4 @@
+import { heldForRoute } from '../rules/held-routes.ts';
 import type { HoldRecord, UsageRecord } from '../store.ts';
 
 /** What became of an admitted call. */
@@ -30,6 +31,8 @@ export interface CallOutcome
 export function usageRecord(hold: HoldRecord, outcome: CallOutcome): UsageRecord {
   const { cost } = outcome;
   const ownKey = hold.ownKey || (outcome.ownKey ?? false);
+  const { model = hold.model, provider } = outcome;
+  const most = hold.routes ? heldForRoute(hold, { model, provider }) : hold.amount;
   return {
     requestId: hold.requestId,
     responseId: outcome.responseId ?? null,
@@ -37,8 +40,8 @@ export function usageRecord(hold: HoldRecord, outcome: CallOutcome): UsageRecord
     keyId: hold.keyId,
     ...(hold.budget !== undefined && { budget: hold.budget }),
     endpoint: hold.endpoint,
-    model: outcome.model ?? hold.model,
-    provider: outcome.provider,
+    model,
+    provider,
     streamed: hold.streamed,
     ownKey,
     status: outcome.status,
@@ -47,7 +50,7 @@ export function usageRecord(hold: HoldRecord, outcome: CallOutcome): UsageRecord
     tokensReported: outcome.tokensReported,
     cost,
     prices: outcome.prices,
-    charged: ownKey || !cost ? 0 : Math.min(cost.total, hold.amount),
+    charged: ownKey || !cost ? 0 : Math.min(cost.total, most),
     attempts: outcome.attempts,
     ttftMs: outcome.ttftMs,
     totalMs: outcome.totalMs,
