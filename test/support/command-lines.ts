@@ -195,7 +195,7 @@ export const commandLines: Record<string, Sample> = {
   'alerts remove': aboutAlert('remove', '--yes'),
   'alerts test': aboutAlert('test'),
   'alerts fired': line('alerts', 'fired'),
-  'budgets set': line('budgets', 'set', 'team', '5/day', '--tag', 'team=search', '--hard'),
+  'budgets set': line('budgets', 'set', 'team', '5/day', '--model', 'sim/assistant', '--time-zone', 'Europe/Berlin'),
   'budgets list': line('budgets', 'list'),
   'budgets check': line('budgets', 'check'),
   'budgets show': about(['budgets', 'show'], aBudget),

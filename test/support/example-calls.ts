@@ -572,7 +572,16 @@ const samples: Record<string, Sample> = {
     callers: { ...loginOnly, admin: ok },
     example: ({ workspace }) => ({
       params: { workspace, id: 'search' },
-      body: { usd: '5', period: 'week', scope: 'tag', value: 'team=search', thresholds: [80] },
+      body: {
+        usd: '5',
+        period: 'week',
+        time_zone: 'Europe/Berlin',
+        day_starts: '06:00',
+        week_starts: 'sunday',
+        scope: 'tag',
+        value: 'team=search',
+        thresholds: [80],
+      },
     }),
   },
   deleteBudget: {

@@ -48,3 +48,51 @@ test('budgets check of one looks at that one', async () => {
     exitCodes.failed,
   ]);
 });
+
+test('budgets set sends a model or provider and when periods begin, and keeps what is not given', async () => {
+  const before = {
+    ...below,
+    scope: 'provider',
+    value: 'openai',
+    time_zone: 'Europe/Berlin',
+    day_starts: '06:00',
+    week_starts: null,
+  };
+  const { env, calls } = await fakeDaemon({
+    'GET /v1/workspaces/me/budgets/new': (_call, reply) =>
+      fail(reply, 404, { code: 'not_found', message: 'There is no budget new.' }),
+    'GET /v1/workspaces/me/budgets/below': () => before,
+    'PUT /v1/workspaces/me/budgets/new': () => before,
+    'PUT /v1/workspaces/me/budgets/below': () => before,
+  });
+  const set = async (...args: string[]) => {
+    const { code, stderr, stdout } = await runCli(['budgets', 'set', ...args], { env, tty: true });
+    return { code, stderr, stdout, body: calls.at(-1)?.body };
+  };
+  const added = await set('new', '5/week', '--model', 'openai/gpt-5', '--week-starts', 'sunday');
+  expect(added.body).toEqual({
+    usd: '5',
+    period: 'week',
+    scope: 'model',
+    value: 'openai/gpt-5',
+    week_starts: 'sunday',
+    hard: false,
+  });
+  expect(added.stdout).toContain('$5 per day in Europe/Berlin from 06:00');
+  const changed = await set('below', '--day-starts', '00:00', '--hard');
+  expect(changed.body).toMatchObject({
+    scope: 'provider',
+    value: 'openai',
+    time_zone: 'Europe/Berlin',
+    day_starts: '00:00',
+    week_starts: null,
+    hard: true,
+  });
+  for (const odd of [
+    ['--model', 'a', '--provider', 'b'],
+    ['--time-zone', 'Mars'],
+    ['--day-starts', '6:10'],
+    ['--week-starts', 'someday'],
+  ])
+    expect((await set('new', '5/day', ...odd)).code).toBe(exitCodes.usage);
+});

@@ -45,7 +45,7 @@ describe('keys limits', () => {
   });
 
   test.each([
-    [['--spend-cap', '5/week'], '5/day'],
+    [['--spend-cap', '5/year'], '5/day'],
     [['--spend-cap', 'five'], '5/day'],
     [['--max-price', ','], '1.5,6'],
     [['--rpm', '0'], 'whole number from 1'],
@@ -240,4 +240,25 @@ describe('ledger verify', () => {
     const asJson = await runCli(['ledger', 'verify', '--json'], { env });
     expect([asJson.code, JSON.parse(asJson.stdout).problems]).toEqual([exitCodes.failed, problems]);
   });
+});
+
+test('a spending limit has weeks, and a calendar only together with it', async () => {
+  const { env, calls } = await fakeDaemon({
+    'PUT /v1/workspaces/me/keys/key_1/limits': ({ body }) => ({ ...limits, ...(body as object) }),
+  });
+  const set = (...flags: string[]) => runCli(['keys', 'limits', 'set', 'key_1', ...flags], { env, now });
+  const calendar = ['--time-zone', 'Europe/Berlin', '--day-starts', '06:00', '--week-starts', 'sunday'];
+  expect((await set('--spend-cap', '20/week', ...calendar)).code).toBe(0);
+  expect(calls.at(-1)?.body).toEqual({
+    spend_cap: {
+      usd: '20',
+      period: 'week',
+      time_zone: 'Europe/Berlin',
+      day_starts: '06:00',
+      week_starts: 'sunday',
+    },
+  });
+  const alone = await set('--time-zone', 'Europe/Berlin');
+  expect([alone.code, calls.length]).toEqual([exitCodes.usage, 1]);
+  expect(alone.stderr).toContain('--spend-cap');
 });
