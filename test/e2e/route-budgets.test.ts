@@ -124,6 +124,27 @@ test('a soft budget of a model reports what it spends, also since before it was 
   await remove('large');
 });
 
+test('a budget with a filter counts the calls that match, and names what is not known of them', async () => {
+  const key = (await asOwner('POST', '/v1/workspaces/me/keys', { name: 'filtered' })).body;
+  const value = `model:one/*  key:${key.key.id} endpoint:responses`;
+  const set = await put('filter', { usd: '0.00025', scope: 'where', value, hard: true });
+  expect(set.value).toBe(`model:one/* key:${key.key.id} endpoint:/v1/responses`);
+  expect((await ask({}, key.secret)).status).toBe(200);
+  const refused = await ask({}, key.secret);
+  expect(outcome(refused)).toEqual([403, 'limit_reached', 'budgets.filter']);
+  expect((await ask(withFallback, key.secret)).body.service.provider).toBe('two');
+  expect((await ask({})).status).toBe(200);
+  expect(await budget('filter')).toMatchObject({ spent_usd: '0.00022', held_usd: '0' });
+  const bad = await asOwner('PUT', `${own}/bad`, {
+    usd: '5',
+    period: 'day',
+    scope: 'where',
+    value: 'model:one/* status:failed >4s',
+  });
+  expect(bad.body.error.message).toContain('status, the duration are not known when a call is admitted');
+  await remove('filter');
+});
+
 test('an alias of one model stands for it', async () => {
   expect(await put('cheap', { usd: '5', scope: 'model', value: 'cheap' })).toMatchObject({
     scope: 'model',
@@ -137,6 +158,12 @@ test.each([
   [{ scope: 'model', value: 'one/unlisted' }, 'value'],
   [{ scope: 'provider', value: 'three' }, 'value'],
   [{ scope: 'provider' }, 'value'],
+  [{ scope: 'where', value: 'status:failed' }, 'value'],
+  [{ scope: 'where', value: 'model:one/* >4s' }, 'value'],
+  [{ scope: 'where', value: 'model:' }, 'value'],
+  [{ scope: 'where', value: 'key:someone' }, 'value'],
+  [{ scope: 'where', value: 'model:one/*', period: 'none' }, 'period'],
+  [{ scope: 'user', value: 'u'.repeat(129) }, 'value'],
   [{ time_zone: 'Europe/Atlantis' }, 'time_zone'],
   [{ time_zone: '+02:07' }, 'time_zone'],
   [{ day_starts: '6:00' }, 'day_starts'],

@@ -2,6 +2,7 @@ import { describe, expect, test } from 'vitest';
 import type { GrantRecord } from '../../src/daemon/features/metering/ledger-store.ts';
 import type { UsageRecord } from '../../src/daemon/features/metering/store.ts';
 import type { Storage } from '../../src/daemon/storage/storage.ts';
+import { isFiltered } from '../../src/shared/calls/budget-filter.ts';
 import { noLabels } from '../../src/shared/constants/call-labels.ts';
 import { startOfPeriod } from '../../src/shared/money/spend-periods.ts';
 import { aHold, aKey, aSettlement, dayMs, morning, type OpenStorage, owner } from './records.ts';
@@ -79,6 +80,11 @@ export function ledgerStoreContract(open: OpenStorage): void {
       { workspaceId: 'ws_2', kind: 'model', value: 'sim/two' },
       { workspaceId: 'ws_1', kind: 'model', value: 'sim/none' },
       { workspaceId: 'ws_1', kind: 'provider', value: 'other' },
+      { workspaceId: 'ws_1', kind: 'where', value: 'model:sim/t* -provider:other' },
+      { workspaceId: 'ws_2', kind: 'where', value: 'user:ann,bob' },
+      { workspaceId: 'ws_1', kind: 'where', value: '-tag:team=* key:key_1' },
+      { workspaceId: 'ws_1', kind: 'where', value: 'tag:team=b,job=7 endpoint:responses' },
+      { workspaceId: 'ws_1', kind: 'where', value: 'provider:no*' },
       { workspaceId: 'ws_1', kind: 'workspace', value: '' },
       { workspaceId: 'ws_2', kind: 'workspace', value: '' },
       { workspaceId: 'ws_1', kind: 'key', value: 'key_1' },
@@ -96,6 +102,7 @@ export function ledgerStoreContract(open: OpenStorage): void {
       if (kind === 'workspace') return true;
       if (kind === 'user') return call.labels.user === value;
       if (kind === 'model' || kind === 'provider') return call[kind] === value;
+      if (kind === 'where') return isFiltered(value, call, call);
       return Object.entries(call.labels.tags).some(([name, text]) => `${name}=${text}` === value);
     };
 
@@ -138,7 +145,8 @@ export function ledgerStoreContract(open: OpenStorage): void {
             day: sum(subject, startOfPeriod('day', at, subject.calendar), left),
             week: sum(subject, startOfPeriod('week', at, subject.calendar), left),
             month: sum(subject, startOfPeriod('month', at, subject.calendar), left),
-            none: sum(subject, 0, left),
+            // Filters are for periods that end.
+            none: subject.kind === 'where' ? expect.any(Number) : sum(subject, 0, left),
           }));
         const uses = await ledger.subjectUses(subjects, at);
         expect(uses.map(({ spend }) => spend)).toEqual(expected([]));

@@ -340,6 +340,47 @@ export function sharedLimitsContract(open: OpenStorage, isAlone = false): void {
       expect((await storage.ledger.verify()).problems).toEqual([]);
     });
 
+    test('of calls that match a filter count those of all members, also of others than asked', async () => {
+      const { many, hold, rules, storage, time } = await scene();
+      const [first, second] = [
+        { model: 'a/large', provider: 'a' },
+        { model: 'b/large', provider: 'b' },
+      ] as const;
+      const scope = {
+        kind: 'where',
+        value: 'model:a/* -user:ann client:cli endpoint:responses',
+      } as const;
+      rules.put({ ...budget, scope, amount: 20_000 });
+      const call = (route: typeof first | typeof second, user: string | null) => {
+        const routes = [{ ...route, amount: 1000 }];
+        const changes = { routes, labels: { ...labels, user, client: 'cli/2.1' } };
+        return hold(undefined, changes, { fittedRoutes: () => routes });
+      };
+      const subject = { workspaceId: 'ws_1', ...scope };
+      const use = async () => {
+        const [found] = await storage.ledger.subjectUses([subject], time.now);
+        return [found?.spend.month, found?.held];
+      };
+      const counted = await many(400, () => call(first, 'bob'));
+      expect(counted.admitted).toHaveLength(20);
+      expect(counted.errors[0]).toMatchObject({ param: 'budgets.search' });
+      expect(counted.errors[0].message).toContain(`of the calls ${scope.value} allows`);
+      const others = await many(20, (index) => (index % 2 === 0 ? call(second, 'bob') : call(first, 'ann')));
+      expect(others.admitted).toHaveLength(20);
+      expect(await use()).toEqual([0, 20_000]);
+      await Promise.all(counted.admitted.map(({ settle }) => settle(400, first)));
+      await Promise.all(
+        others.admitted.map(({ settle }, index) => settle(400, index % 2 === 0 ? second : first)),
+      );
+      expect(await use()).toEqual([8_000, 0]);
+      const again = await many(40, () => call(first, null));
+      expect(again.admitted).toHaveLength(12);
+      await Promise.all(again.admitted.map(({ settle }) => settle(1000, first)));
+      expect(await use()).toEqual([20_000, 0]);
+      time.now += 31 * dayMs;
+      expect((await many(40, () => call(first, null))).admitted).toHaveLength(20);
+    });
+
     test('of a model count calls that were running before they were set', async () => {
       const { many, hold, rules } = await scene();
       const { admitted } = await many(5, () => hold(undefined));

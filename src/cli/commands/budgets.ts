@@ -43,6 +43,9 @@ export const setBudgetCommand = (context: Context) =>
     .addOption(scopeOption('tag', '--tag <name=value>', 'only calls with this tag'))
     .addOption(scopeOption('model', '--model <model>', 'only calls that this model answers'))
     .addOption(scopeOption('provider', '--provider <name>', 'only calls that this provider answers'))
+    .addOption(
+      scopeOption('where', '--where <filter>', 'only calls that match, like "model:openai/* tag:team=a"'),
+    )
     .addOption(calendarOptions.timeZone())
     .addOption(calendarOptions.dayStarts())
     .addOption(calendarOptions.weekStarts())
@@ -157,9 +160,10 @@ interface ScopeFlags {
   tag?: string | undefined;
   model?: string | undefined;
   provider?: string | undefined;
+  where?: string | undefined;
 }
 
-const scopeFlags = ['key', 'user', 'tag', 'model', 'provider'] as const;
+const scopeFlags = ['key', 'user', 'tag', 'model', 'provider', 'where'] as const;
 
 /** An option for what a budget counts, which is one thing. */
 function scopeOption<F extends string>(name: (typeof scopeFlags)[number], flags: F, description: string) {
@@ -180,7 +184,7 @@ async function scopeOf(
   before: Budget | undefined,
 ): Promise<Pick<BudgetSettings, 'scope' | 'value'>> {
   if (key !== undefined) return { scope: 'key', value: await resolveKey(context, { key, workspace }) };
-  for (const scope of ['user', 'tag', 'model', 'provider'] as const) {
+  for (const scope of ['user', 'tag', 'model', 'provider', 'where'] as const) {
     const value = flags[scope];
     if (value !== undefined) return { scope, value };
   }

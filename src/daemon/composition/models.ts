@@ -169,7 +169,7 @@ function usability(settings: CallAppDeps['settings'], { budgets, isPrepaid }: Ca
       caps: {
         ...caps,
         ...(budgets.rules.isHard(call, policy) && { isSpendCapped: true }),
-        isSpendCappedOn: budgets.rules.hardRoutes(workspaceId),
+        isSpendCappedOn: budgets.rules.hardRoutes(call),
       },
       isPrepaid: isPrepaid(workspaceId),
       ownKeys,

@@ -17,7 +17,7 @@ import {
 /** Each call looks at those that count it, and a list reads the spending of all. */
 export const budgetsMax = 500;
 
-export const budgetScopes = ['workspace', 'key', 'user', 'tag', 'model', 'provider'] as const;
+export const budgetScopes = ['workspace', 'key', 'user', 'tag', 'model', 'provider', 'where'] as const;
 export const defaultThresholds = [50, 80, 100] as const;
 
 export { budgetIdPattern };
@@ -33,7 +33,7 @@ const BudgetId = Type.String({
 
 const Scope = Type.Enum([...budgetScopes], {
   description:
-    'Which calls it counts: those of the workspace, of a key and the keys that it issued, of an end user, with a tag, or those that a model or a provider answers.',
+    'Which calls it counts: those of the workspace, of a key and the keys that it issued, of an end user, with a tag, those that a model or a provider answers, or those that match a filter.',
 });
 
 const Period = Type.Enum([...spendPeriods], {
@@ -60,7 +60,7 @@ export const Budget = Type.Object(
     value: nullable(
       Type.String({
         description:
-          'The id of the key, the user, the tag as `name=value`, the id of the model, or the name of the provider; null for a workspace.',
+          'The id of the key, the user, the tag as `name=value`, the id of the model, the name of the provider, or the filter; null for a workspace.',
       }),
     ),
     usd: Usd,
@@ -111,9 +111,9 @@ export const BudgetSettings = Type.Object(
     value: maybe(
       Type.String({
         minLength: 1,
-        maxLength: 128,
+        maxLength: 1000,
         description:
-          'The id of a key, a user, a tag as `name=value`, the id of a model like `openai/gpt-5`, or the name of a provider. None for the workspace, which is the default.',
+          'The id of a key, a user, a tag as `name=value`, the id of a model like `openai/gpt-5`, the name of a provider, or a filter like `model:openai/* -tag:team=search` in the language in which calls are searched, by endpoint, model, provider, key, client, user, conversation, tag or replay. None for the workspace, which is the default.',
       }),
     ),
     ...calendarSettings,

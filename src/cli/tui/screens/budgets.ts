@@ -126,7 +126,7 @@ function settingFields(budget?: Budget): Field[] {
       label: 'which one',
       kind: 'text',
       initial: budget?.value ?? undefined,
-      placeholder: 'the id of a key, a user, a tag as name=value, a model or a provider',
+      placeholder: 'the id of a key, a user, a tag as name=value, a model, a provider or a filter',
       isShown: ({ scope }) => scope !== 'workspace',
     },
     {

@@ -1,4 +1,6 @@
 import { Mutex } from '../../../shared/async/mutex.ts';
+import { formatBudgetFilter, parseBudgetFilter } from '../../../shared/calls/budget-filter.ts';
+import { isQueryFault } from '../../../shared/calls/query.ts';
 import { tagNamePattern, tagValuePattern } from '../../../shared/constants/call-labels.ts';
 import { type BudgetSettings, budgetsMax, defaultThresholds } from '../../../shared/contract/budgets.ts';
 import { oneLinePattern } from '../../../shared/contract/vocabulary.ts';
@@ -28,6 +30,8 @@ import type { BudgetRecord, BudgetsStore, Firing } from './store.ts';
 
 /** How often thresholds are looked for whose events could not be written. */
 const checkEveryMs = 5000;
+/** Characters of what a budget counts, unless it is a filter. */
+const valueMax = 128;
 /** Budgets whose spending is read in one go; other reads run in between. */
 const readAtOnce = 50;
 /** Firings that are known to be recorded. */
@@ -225,6 +229,8 @@ export class SpendingBudgets {
     key: Pick<BudgetRule, 'workspaceId' | 'id'>,
     { usd, period, scope, value, hard, thresholds, ...members }: BudgetSettings,
   ): Promise<BudgetRule> {
+    if (scope === 'where' && period === 'none')
+      throw inputFault('period', 'must be `day`, `week` or `month` for a filter of calls');
     const dollars = parseUsd(usd);
     if (dollars === undefined) throw inputFault('usd', 'must be dollars, like "2.50", at most 9000000');
     const calendar = calendarIn(members);
@@ -249,9 +255,13 @@ export class SpendingBudgets {
       return { kind, value };
     }
     wellFormed(value, 'value');
+    if (kind !== 'where' && value.length > valueMax)
+      throw inputFault('value', `must have at most ${valueMax} characters`);
     if (kind === 'key') {
       if (!(await this.#deps.hasKey(workspaceId, value)))
         throw inputFault('value', 'must be the id of a key of the workspace');
+    } else if (kind === 'where') {
+      return { kind, value: await this.#filterIn(workspaceId, value) };
     } else if (kind === 'model') {
       const id = await this.#deps.modelNamed(value);
       if (id === undefined) throw inputFault('value', 'must be the id of a model, like `openai/gpt-5`');
@@ -266,6 +276,18 @@ export class SpendingBudgets {
       );
     }
     return { kind, value };
+  }
+
+  /** Fails with `invalid_request` for filters by what is not known before a call is answered, and by keys that do not exist. */
+  async #filterIn(workspaceId: string, text: string): Promise<string> {
+    const query = parseBudgetFilter(text);
+    if (isQueryFault(query))
+      throw new ApiError('invalid_request', { param: 'value', message: `${query.part}: ${query.message}` });
+    for (const key of query.terms.filter(({ word }) => word === 'key').flatMap(({ values }) => values)) {
+      if (!(await this.#deps.hasKey(workspaceId, key)))
+        throw inputFault('value', `must name keys of the workspace by their ids, not "${key}"`);
+    }
+    return formatBudgetFilter(query);
   }
 }
 

@@ -3,7 +3,7 @@ import { decisionPaths } from '../../../shared/constants/decision-paths.ts';
 import type { ActionName } from '../../../shared/contract/key-limits.ts';
 import { ApiError } from '../../../shared/errors.ts';
 import { invalid } from '../../../shared/faults/invalid-request.ts';
-import type { Identified, KeyDefaults, KeyPolicy } from '../../base/handler.ts';
+import { credentialId, type Identified, type KeyDefaults, type KeyPolicy } from '../../base/handler.ts';
 import type { Route, RouteCaps } from '../routing/index.ts';
 import type { Inference } from '../upstreams/neutral.ts';
 import type { ModelCall } from './call-observer.ts';
@@ -67,14 +67,20 @@ interface PolicyDeps {
 export interface RouteBudgets {
   /** Whether a workspace has any. */
   hasRouted(workspaceId: string): boolean;
-  /** Whether one could keep calls from a route; undefined if a workspace has no hard one. */
-  hardRoutes(workspaceId: string): RouteCaps['isSpendCappedOn'];
+  /** Whether one could keep a call from a route; undefined if its workspace has no hard one. */
+  hardRoutes(call: {
+    workspaceId: string;
+    keyId: string | null;
+    labels: CallLabels;
+    endpoint?: string;
+  }): RouteCaps['isSpendCappedOn'];
 }
 
 /** Whether calls of a caller with these labels could be rejected by a budget. */
 export type HasHardBudget = (caller: Identified, labels: CallLabels) => boolean;
 
-type PolicyCall = Pick<ModelCall, 'caller' | 'inference' | 'options'> & Partial<Pick<ModelCall, 'labels'>>;
+type PolicyCall = Pick<ModelCall, 'caller' | 'inference' | 'options'> &
+  Partial<Pick<ModelCall, 'labels' | 'endpoint'>>;
 
 /**
  * Returns the limits of a call's key and workspace. Fails with `invalid_request` when the body, which a provider with
@@ -82,11 +88,16 @@ type PolicyCall = Pick<ModelCall, 'caller' | 'inference' | 'options'> & Partial<
  */
 export function enforceKeyPolicy(
   { isPrepaid, hasHardBudget, budgets }: PolicyDeps,
-  { caller, inference, options, labels = noLabels }: PolicyCall,
+  { caller, inference, options, labels = noLabels, endpoint }: PolicyCall,
 ): EnforcedPolicy {
   const ofKey = capsOf(policyOf(caller));
   const isBudgeted = hasHardBudget?.(caller, labels) ?? false;
-  const isSpendCappedOn = budgets?.hardRoutes(caller.workspaceId);
+  const isSpendCappedOn = budgets?.hardRoutes({
+    workspaceId: caller.workspaceId,
+    keyId: credentialId(caller),
+    labels,
+    ...(endpoint !== undefined && { endpoint }),
+  });
   const capped = isBudgeted ? { ...ofKey, isSpendCapped: true } : ofKey;
   const limits = {
     caps: isSpendCappedOn ? { ...capped, isSpendCappedOn } : capped,

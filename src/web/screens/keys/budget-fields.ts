@@ -12,6 +12,7 @@ const scopeTitles: Readonly<Record<Budget['scope'], string>> = {
   tag: 'A tag',
   model: 'A model',
   provider: 'A provider',
+  where: 'Calls that match',
 };
 
 const periodTitles: Readonly<Record<SpendPeriod, string>> = {
@@ -49,6 +50,14 @@ export function budgetFields(
       isRequired: true,
       placeholder: 'openai/gpt-5',
       maxLength: 128,
+    },
+    where: {
+      name: 'value',
+      label: 'Filter',
+      value,
+      isRequired: true,
+      placeholder: 'model:openai/* -tag:team=search',
+      maxLength: 1000,
     },
     provider: {
       name: 'value',

@@ -5,6 +5,7 @@ import { isInUse } from '../../../view/key-names.ts';
 import { callsHref } from '../../data/calls-link.ts';
 import { useKeyName } from '../../data/key-names.ts';
 import { change, useList, useQuery } from '../../data/query.ts';
+import { hrefOf } from '../../data/route.ts';
 import { BudgetBar } from '../../parts/budget-bar.tsx';
 import { ConfirmButton } from '../../parts/confirm.tsx';
 import { Dialog } from '../../parts/dialog.tsx';
@@ -93,6 +94,7 @@ function BudgetRow({ budget }: { budget: Budget }) {
 function Counted({ budget: { scope, value } }: { budget: Budget }) {
   const nameOf = useKeyName();
   if (scope === 'workspace' || value === null) return <>all calls</>;
+  if (scope === 'where') return <a href={hrefOf('calls', [], { q: value })}>{value}</a>;
   return (
     <>
       {scope} <a href={callsHref({ [scope]: value })}>{scope === 'key' ? nameOf(value) : value}</a>

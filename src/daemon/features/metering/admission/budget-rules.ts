@@ -1,9 +1,9 @@
-import type { CallLabels } from '../../../../shared/constants/call-labels.ts';
+import type { AdmittedCall, AnsweringRoute } from '../../../../shared/calls/budget-filter.ts';
 import type { NanoUsd } from '../../../../shared/money/money.ts';
 import { isSameCalendar, type SpendCalendar } from '../../../../shared/money/spend-periods.ts';
 import type { KeyPolicy } from '../../../base/handler.ts';
 import type { BudgetRule, BudgetScope } from '../rules/budget-rule.ts';
-import { isRouted } from '../rules/held-routes.ts';
+import { isOnRoute, isRouted } from '../rules/held-routes.ts';
 import type { SubjectTotals } from '../rules/subject-totals.ts';
 
 /** The calls that budgets of one scope and calendar count, and what they spent once that is loaded. */
@@ -19,13 +19,8 @@ export interface BudgetSubject {
 export interface BudgetedCall {
   workspaceId: string;
   keyId: string | null;
-  labels: Pick<CallLabels, 'user' | 'tags'>;
-}
-
-/** The part of a route that budgets look at. */
-export interface BudgetedRoute {
-  model: string;
-  provider: string | null;
+  labels: AdmittedCall['labels'];
+  endpoint?: string;
 }
 
 const none: readonly BudgetSubject[] = [];
@@ -36,6 +31,8 @@ interface WorkspaceBudgets {
   /** The budgets that count a call by the route that answers it, and how many of them are hard. */
   routed: number;
   hardRouted: number;
+  /** Those that count calls by a filter. */
+  filtered: readonly BudgetSubject[];
 }
 
 /** The budgets of all workspaces, found by the calls that they count. */
@@ -47,7 +44,7 @@ export class BudgetRules {
     return this.#workspaces.size > 0 && this.#workspaces.has(workspaceId);
   }
 
-  /** Whether a workspace has a budget of a model or provider. */
+  /** Whether a workspace has a budget that looks at the routes of calls. */
   hasRouted(workspaceId: string): boolean {
     return this.#workspaces.size > 0 && (this.#workspaces.get(workspaceId)?.routed ?? 0) > 0;
   }
@@ -61,6 +58,7 @@ export class BudgetRules {
       subjects: new Map(),
       routed: 0,
       hardRouted: 0,
+      filtered: none,
     };
     this.#workspaces.set(workspaceId, budgets);
     const name = nameOf(scope.kind, scope.value);
@@ -124,13 +122,16 @@ export class BudgetRules {
     return found;
   }
 
-  /** The subjects of which the calls are part that a route answers: its model and its provider. */
-  ofRoute(workspaceId: string, { model, provider }: BudgetedRoute): readonly BudgetSubject[] {
-    const subjects = this.#workspaces.get(workspaceId)?.subjects;
-    if (!subjects) return none;
+  /** The subjects of which a call is part if a route answers it: of its model and its provider, and by filters. */
+  ofRoute(call: BudgetedCall, route: AnsweringRoute): readonly BudgetSubject[] {
+    const budgets = this.#workspaces.get(call.workspaceId);
+    if (!budgets) return none;
+    const { subjects, filtered } = budgets;
+    const { model, provider } = route;
     const ofModel = subjects.get(nameOf('model', model)) ?? none;
     const ofProvider = (provider !== null && subjects.get(nameOf('provider', provider))) || none;
-    return ofModel.length === 0 ? ofProvider : [...ofModel, ...ofProvider];
+    const matching = filtered.filter(({ scope }) => isOnRoute(scope, route, call));
+    return [...ofModel, ...ofProvider, ...matching];
   }
 
   /** All subjects of a workspace of which calls are part by their routes. */
@@ -144,10 +145,10 @@ export class BudgetRules {
     return this.of(call, policy).some(hasHard);
   }
 
-  /** Whether a budget could keep calls of a workspace from a route; undefined without budgets of models and providers. */
-  hardRoutes(workspaceId: string): ((route: BudgetedRoute) => boolean) | undefined {
-    if (this.#workspaces.size === 0 || !this.#workspaces.get(workspaceId)?.hardRouted) return undefined;
-    return (route) => this.ofRoute(workspaceId, route).some(hasHard);
+  /** Whether a budget could keep a call from a route; undefined without hard budgets that look at routes. */
+  hardRoutes(call: BudgetedCall): ((route: AnsweringRoute) => boolean) | undefined {
+    if (this.#workspaces.size === 0 || !this.#workspaces.get(call.workspaceId)?.hardRouted) return undefined;
+    return (route) => this.ofRoute(call, route).some(hasHard);
   }
 
   #find({ workspaceId, id }: Pick<BudgetRule, 'workspaceId' | 'id'>): BudgetSubject | undefined {
@@ -166,6 +167,7 @@ function countRouted(budgets: WorkspaceBudgets): void {
     .flatMap(({ rules }) => rules);
   budgets.routed = routed.length;
   budgets.hardRouted = routed.filter(({ isHard }) => isHard).length;
+  budgets.filtered = [...budgets.subjects.values()].flat().filter(({ scope }) => scope.kind === 'where');
 }
 
 function hasHard({ rules }: BudgetSubject): boolean {

@@ -1,3 +1,4 @@
+import type { AnsweringRoute } from '../../../../shared/calls/budget-filter.ts';
 import { ApiError } from '../../../../shared/errors.ts';
 import type { NanoUsd } from '../../../../shared/money/money.ts';
 import { isSameCalendar, type SpendCalendar } from '../../../../shared/money/spend-periods.ts';
@@ -19,7 +20,7 @@ import { BalanceTotals, KeyTotals } from '../rules/running-totals.ts';
 import { SubjectTotals } from '../rules/subject-totals.ts';
 import type { HeldRoute, HoldRecord, Spend } from '../store.ts';
 import type { AgentTerms } from './agent-allowances.ts';
-import { type BudgetedRoute, BudgetRules, type BudgetSubject } from './budget-rules.ts';
+import { BudgetRules, type BudgetSubject } from './budget-rules.ts';
 import { type Fit, fitWithin } from './fit.ts';
 import type { Refused } from './hold-queue.ts';
 import { type CapWarning, rateReached } from './limit-errors.ts';
@@ -55,7 +56,7 @@ export interface OpenCall {
 }
 
 /** What a call was charged, and what answered it. */
-export interface Charge extends BudgetedRoute {
+export interface Charge extends AnsweringRoute {
   amount: NanoUsd;
   at: number;
 }
@@ -157,8 +158,7 @@ export class Budgets {
       if (loading) waits.push(loading);
     };
     this.#rules.of(record, policy).forEach(load);
-    if (record.routes)
-      for (const subject of this.#subjectsOn(record.workspaceId, record.routes)) load(subject);
+    if (record.routes) for (const subject of this.#subjectsOn(record, record.routes)) load(subject);
     return waits.length === 0 ? undefined : Promise.all(waits);
   }
 
@@ -167,14 +167,14 @@ export class Budgets {
     const { workspaceId, routes } = record;
     if (!this.#rules.hasRouted(workspaceId)) return noneRouted;
     // The first budget may have been set while the call waited.
-    const subjects = routes ? this.#subjectsOn(workspaceId, routes) : this.#rules.routed(workspaceId);
+    const subjects = routes ? this.#subjectsOn(record, routes) : this.#rules.routed(workspaceId);
     return subjects
       .filter(({ totals }) => totals)
       .map((subject) => ({ subject, held: heldOnRoutes(record, subject.scope) }));
   }
 
-  #subjectsOn(workspaceId: string, routes: readonly HeldRoute[]): BudgetSubject[] {
-    return [...new Set(routes.flatMap((route) => this.#rules.ofRoute(workspaceId, route)))];
+  #subjectsOn(call: HoldRecord, routes: readonly HeldRoute[]): BudgetSubject[] {
+    return [...new Set(routes.flatMap((route) => this.#rules.ofRoute(call, route)))];
   }
 
   /**
@@ -215,8 +215,8 @@ export class Budgets {
     { policy, agent, fit, fittedRoutes }: HoldTerms,
     { common, budgets, now }: { common: Left; budgets: readonly BudgetSubject[]; now: number },
   ): HeldOnRoutes | Refused {
-    const { workspaceId, amount, routes } = record;
-    const subjects = routes.map((route) => this.#rules.ofRoute(workspaceId, route));
+    const { amount, routes } = record;
+    const subjects = routes.map((route) => this.#rules.ofRoute(record, route));
     const lefts = subjects.map((ofRoute) => affordableOn(ofRoute, now));
     const fits = routes.every((route, index) => route.amount <= (lefts[index]?.affordable ?? 0));
     if (fits && amount <= common.affordable) return { amount, routes };
@@ -278,8 +278,7 @@ export class Budgets {
     if (amount === 0) return;
     for (const subject of subjects) this.#chargeSubject(subject, amount, at);
     if (this.#rules.hasRouted(record.workspaceId)) {
-      for (const subject of this.#rules.ofRoute(record.workspaceId, charge))
-        this.#chargeSubject(subject, amount, at);
+      for (const subject of this.#rules.ofRoute(record, charge)) this.#chargeSubject(subject, amount, at);
     }
     if (this.#keys.size > 0) {
       for (const totals of this.#totalsOf(record, policy)) totals.charge(amount, at);
@@ -411,7 +410,7 @@ export class Budgets {
         if (call.isRunning) totals.held += held;
         // Each of the others may be charged for it, and is on disk then.
         except.push(record.requestId);
-        if (charged && isOnRoute(subject.scope, charged)) totals.charge(charged.amount, charged.at);
+        if (charged && isOnRoute(subject.scope, charged, record)) totals.charge(charged.amount, charged.at);
         continue;
       }
       if (!this.#rules.of(record, call.policy).includes(subject)) continue;

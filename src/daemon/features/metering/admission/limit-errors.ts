@@ -44,6 +44,7 @@ function capReached(
 
 /** Whose calls a budget counts, in words: `the tag team=search`. */
 function scopeText({ kind, value }: BudgetScope): string {
+  if (kind === 'where') return `the calls ${value}`;
   return kind === 'workspace' ? 'the workspace' : `the ${kind} ${value}`;
 }
 

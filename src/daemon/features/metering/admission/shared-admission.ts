@@ -217,7 +217,7 @@ function limitsOf(rules: BudgetRules, record: HoldRecord, terms: HoldTerms): App
   const budgets = hardOf(rules.of(record, policy));
   const routes =
     record.routes && rules.hasRouted(record.workspaceId)
-      ? record.routes.map((route) => ({ route, budgets: hardOf(rules.ofRoute(record.workspaceId, route)) }))
+      ? record.routes.map((route) => ({ route, budgets: hardOf(rules.ofRoute(record, route)) }))
       : undefined;
   const isRouted = routes?.some((route) => route.budgets.length > 0) ?? false;
   if (!key && budgets.length === 0 && !isRouted && !isPrepaid && !agent) return undefined;
@@ -296,7 +296,7 @@ function newsOf(
     news.push({ total: { keyId: key.keyId, period: periodOf(cap), calendar: cap.calendar }, notice });
   }
   const { model, provider } = settlement.usage;
-  const routed = rules.hasRouted(workspaceId) ? rules.ofRoute(workspaceId, { model, provider }) : [];
+  const routed = rules.hasRouted(workspaceId) ? rules.ofRoute(record, { model, provider }) : [];
   for (const { scope, calendar, rules: all } of [...rules.of(record, policy), ...routed]) {
     for (const rule of all) {
       const notice = (spent: NanoUsd) => {

@@ -3,10 +3,10 @@ import type { SpendCalendar, SpendPeriod } from '../../../../shared/money/spend-
 
 /**
  * Which calls a budget counts: by whom they are made, or by the model and provider that answer. Of a tag it is `team=search`;
- * of a workspace there is no value.
+ * of a workspace there is no value, and of `where` it is a filter.
  */
 export interface BudgetScope {
-  kind: 'workspace' | 'key' | 'user' | 'tag' | 'model' | 'provider';
+  kind: 'workspace' | 'key' | 'user' | 'tag' | 'model' | 'provider' | 'where';
   value: string;
 }
 

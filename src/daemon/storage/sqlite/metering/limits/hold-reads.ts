@@ -2,7 +2,7 @@ import { isDecisionPath } from '../../../../../shared/constants/decision-paths.t
 import { parseTime } from '../../../../../shared/time/time.ts';
 import type { SpendSubject } from '../../../../features/metering/rules/budget-rule.ts';
 import type { AgentTotals, PoolTotals } from '../../../../features/metering/rules/free-tier.ts';
-import { heldOnRoutes } from '../../../../features/metering/rules/held-routes.ts';
+import { heldOnRoutes, isRouted } from '../../../../features/metering/rules/held-routes.ts';
 import type { Connection } from '../../engine/connection.ts';
 import { readLabelsText } from '../call-labels.ts';
 import { dayMs } from '../usage/usage-totals.ts';
@@ -13,6 +13,14 @@ interface AgentHolds {
   calls: number;
   free: number;
   held: number;
+}
+
+interface RoutedHold {
+  amount: number;
+  routes: string | null;
+  endpoint: string;
+  keyId: string | null;
+  labels: string | null;
 }
 
 /** What running calls hold. A row per running call is read at most. */
@@ -29,8 +37,8 @@ export function holdReads(database: Connection) {
   const labelled = database.prepare<[string], { amount: number; labels: string | null }>(
     'SELECT amount, labels FROM holds WHERE workspace_id = ? AND labels IS NOT NULL',
   );
-  const routed = database.prepare<[string], { amount: number; routes: string | null }>(
-    'SELECT amount, routes FROM holds WHERE workspace_id = ? AND amount > 0',
+  const routed = database.prepare<[string], RoutedHold>(
+    `SELECT amount, routes, endpoint, key_id AS "keyId", labels FROM holds WHERE workspace_id = ? AND amount > 0`,
   );
   const startsOfKey = database
     .prepare<[{ keyId: string; since: number }], number>(
@@ -62,12 +70,14 @@ export function holdReads(database: Connection) {
       if (kind === 'key') return ofKey.get({ keyId: value }) ?? 0;
       if (kind === 'workspace') return ofWorkspace.get(workspaceId) ?? 0;
       let held = 0;
-      if (kind === 'model' || kind === 'provider') {
-        for (const { amount, routes } of routed.all(workspaceId))
-          held += heldOnRoutes(routes === null ? { amount } : { amount, routes: JSON.parse(routes) }, {
+      if (isRouted({ kind })) {
+        for (const { routes, labels, ...hold } of routed.all(workspaceId)) {
+          const call = { ...hold, labels: readLabelsText(labels) };
+          held += heldOnRoutes(routes === null ? call : { ...call, routes: JSON.parse(routes) }, {
             kind,
             value,
           });
+        }
         return held;
       }
       for (const { amount, labels } of labelled.all(workspaceId)) {
@@ -100,7 +110,7 @@ export function holdReads(database: Connection) {
 /** Whether a call names a user, or has a tag like `team=search`. */
 export function hasLabel(
   { user, tags }: ReturnType<typeof readLabelsText>,
-  kind: 'user' | 'tag',
+  kind: SpendSubject['kind'],
   value: string,
 ): boolean {
   if (kind === 'user') return user === value;

@@ -10,7 +10,12 @@ import { utcDay } from '../../../../../shared/time/time.ts';
 import type { WatchedTotal } from '../../../../features/metering/admission/admission-store.ts';
 import type { BudgetScope, SpendSubject } from '../../../../features/metering/rules/budget-rule.ts';
 import type { AgentTotals, PoolTotals } from '../../../../features/metering/rules/free-tier.ts';
-import { heldOnRoutes, isOnRoute, isRouted } from '../../../../features/metering/rules/held-routes.ts';
+import {
+  type FilteredHold,
+  heldOnRoutes,
+  isOnRoute,
+  isRouted,
+} from '../../../../features/metering/rules/held-routes.ts';
 import { RateWindow, rateWindowMs } from '../../../../features/metering/rules/rate-window.ts';
 import { BalanceTotals, KeyTotals } from '../../../../features/metering/rules/running-totals.ts';
 import { SubjectTotals } from '../../../../features/metering/rules/subject-totals.ts';
@@ -54,6 +59,7 @@ interface CallSubjects {
   keyId: string | null;
   budget: string | null;
   labels: () => ReturnType<typeof readLabelsText>;
+  endpoint: string;
   /** What its hold is, or was. */
   hold: () => Pick<HoldRecord, 'amount' | 'routes'>;
   /** What answered it; undefined while it runs. */
@@ -76,6 +82,8 @@ export class StoredLimits {
   #pool: (PoolTotals & { day: string }) | undefined;
   /** When finished calls of keys started, up to the call with a number; others only add to them. */
   readonly #finished = new Map<string, { starts: readonly number[]; upTo: number }>();
+  /** What filters counted up to the call with a number, since the starts of periods. */
+  readonly #filtered = new Map<string, { since: string; spend: PeriodSpend; upTo: number }>();
   /** A key and those that it descends from, which never change. */
   readonly #lines = new Map<string, readonly string[]>();
   /** Whether nothing is in memory that writes change. */
@@ -89,6 +97,7 @@ export class StoredLimits {
   /** Forgets everything, as something was undone. */
   revert(): void {
     this.#finished.clear();
+    this.#filtered.clear();
     this.reset();
   }
 
@@ -180,6 +189,7 @@ export class StoredLimits {
         keyId,
         budget: holdFormat.get(row, 'budget'),
         labels: () => readLabelsText(holdFormat.get(row, 'labels')),
+        endpoint: holdFormat.get(row, 'endpoint'),
         hold: () => readHold(holdFormat.get(row, 'amount'), holdFormat.get(row, 'routes')),
       },
       1,
@@ -211,10 +221,13 @@ export class StoredLimits {
       keyId,
       budget,
       labels: () => ({
-        ...readLabelsText(null),
+        client: callFormat.get(call, 'client'),
+        conversation: callFormat.get(call, 'conversation'),
+        replayOf: callFormat.get(call, 'replayOf'),
         user: callFormat.get(call, 'endUser'),
         tags: readTags(callFormat.get(call, 'tags')),
       }),
+      endpoint: callFormat.get(call, 'endpoint'),
       hold: () => (held === 'none' ? { amount: 0 } : held),
       route: { model: callFormat.get(call, 'model'), provider: callFormat.get(call, 'provider') },
     };
@@ -274,7 +287,12 @@ export class StoredLimits {
   #load(totals: SubjectTotals, subject: SpendSubject, at: number): void {
     const { kind, value, calendar } = subject;
     const newKeys = kind === 'key' && calendar ? this.#newKeysOf(value) : [];
-    totals.add(this.#read.subjectSpend(subject, { at, except: [], newKeys }), at);
+    totals.add(
+      kind === 'where'
+        ? this.#filteredSpend(subject, at)
+        : this.#read.subjectSpend(subject, { at, except: [], newKeys }),
+      at,
+    );
     if (kind === 'key') {
       for (const { day, amount } of this.#pendingOf(value)) {
         // Calls of an edge were read one by one.
@@ -282,6 +300,25 @@ export class StoredLimits {
       }
     }
     totals.held = this.#read.holds.ofSubject(subject);
+  }
+
+  /** All calls of the periods are read once, and later only new ones. */
+  #filteredSpend(subject: SpendSubject, at: number): PeriodSpend {
+    const { workspaceId, value, calendar } = subject;
+    const name = `${workspaceId} ${value} ${calendarName(calendar)}`;
+    const since = spendPeriods.map((period) => startOfPeriod(period, at, calendar)).join();
+    const known = this.#filtered.get(name);
+    const isKnown = known?.since === since;
+    const added = this.#read.subjectSpend(subject, {
+      at,
+      except: [],
+      ...(isKnown && { after: known.upTo }),
+      newNames: this.#pending.pendingNames(),
+    });
+    const spend = { ...added };
+    if (isKnown) for (const period of spendPeriods) spend[period] += known.spend[period];
+    this.#filtered.set(name, { since, spend, upTo: this.#pending.sequence });
+    return spend;
   }
 
   #hold(subjects: CallSubjects, sign: 1 | -1): void {
@@ -292,7 +329,7 @@ export class StoredLimits {
       if (totals) totals.held += amount;
     }
     for (const { subject, totals } of this.#subjectsOf({ ...subjects, route: undefined }))
-      totals.held += isRouted(subject) ? sign * heldOnRoutes(held, subject) : amount;
+      totals.held += isRouted(subject) ? sign * heldOnRoutes(filteredHold(subjects), subject) : amount;
     const balance = this.#balances.get(workspaceAccount(subjects.workspaceId));
     if (balance) balance.held += amount;
   }
@@ -383,13 +420,17 @@ interface FinishedSince {
 
 function isCounted(
   { kind, value }: BudgetScope,
-  { labels, route }: CallSubjects,
+  call: CallSubjects,
   payers: () => readonly string[],
 ): boolean {
   if (kind === 'workspace') return true;
   if (kind === 'key') return payers().includes(value);
-  if (kind === 'user' || kind === 'tag') return hasLabel(labels(), kind, value);
-  return route === undefined || isOnRoute({ kind, value }, route);
+  if (kind === 'user' || kind === 'tag') return hasLabel(call.labels(), kind, value);
+  return call.route === undefined || isOnRoute({ kind, value }, call.route, filteredHold(call));
+}
+
+function filteredHold({ keyId, endpoint, labels, hold }: CallSubjects): FilteredHold {
+  return { ...hold(), keyId, endpoint, labels: labels() };
 }
 
 function readHold(amount: number, routes: string | null): Pick<HoldRecord, 'amount' | 'routes'> {

@@ -10,6 +10,8 @@ import { indexKinds } from '../usage/index-kinds.ts';
 import { slotMs, slotsFrom, totalsFrom } from '../usage/slot-totals.ts';
 import { tagNumber } from '../usage/summed-columns.ts';
 import { dayMs, foldedTo } from '../usage/usage-totals.ts';
+import { filteredSpending } from './filtered-spending.ts';
+import { byPeriod, type Starts, slotOf } from './spend-sums.ts';
 
 /** A key and all its descendants, or an autopilot. */
 export const keyTree = `WITH RECURSIVE tree (id) AS (
@@ -18,13 +20,6 @@ export const keyTree = `WITH RECURSIVE tree (id) AS (
 /** The numbers of the names in `keyTree`. */
 export const keyNumbers = 'SELECT number FROM tree CROSS JOIN names WHERE text = tree.id';
 
-/** The quarters of an hour since 1970 in which periods begin, as statements take them. */
-interface Starts {
-  day: number;
-  week: number;
-  month: number;
-}
-
 /** Also the UTC days in whose middle one begins, as JSON. */
 type Bounds = Starts & { edges: string };
 
@@ -32,14 +27,7 @@ type Bounds = Starts & { edges: string };
 const unused = -1;
 const slotsPerDay = dayMs / slotMs;
 
-/** Sums of rows with an `amount` and a `slot` since 1970. */
-const byPeriod = `coalesce(sum(amount), 0) AS none,
-  coalesce(sum(amount) FILTER (WHERE slot >= @month), 0) AS month,
-  coalesce(sum(amount) FILTER (WHERE slot >= @week), 0) AS week,
-  coalesce(sum(amount) FILTER (WHERE slot >= @day), 0) AS day`;
-
 const hasTag = `EXISTS (SELECT 1 FROM json_each(calls.tags) WHERE ${tagNumber} = @value)`;
-const slotOf = `calls.completed_at / ${slotMs}`;
 const dayOf = `calls.completed_at / ${dayMs}`;
 const unfolded = `SELECT ${slotOf} AS slot, charged AS amount FROM calls WHERE number > @foldedTo`;
 const edges = 'SELECT CAST(value AS bigint) AS day FROM json_each(@edges)';
@@ -69,7 +57,7 @@ const indexed = (value: string) =>
    WHERE calls.number = found.number AND found.workspace = @workspace AND found.kind = @kind AND ${value}
      AND ${isOfEdge('found.completed_at', dayMs)}`;
 
-const ofTotals = (where: string): Omit<Source, 'calls'> => ({
+const ofUsage = (where: string): Omit<Source, 'calls'> => ({
   days: (isOther) =>
     `SELECT day * ${slotsPerDay} AS slot, charged AS amount FROM usage_days
      WHERE workspace = @workspace AND ${where} AND ${isOther('day')}`,
@@ -121,10 +109,13 @@ const ofKey: Source = {
   ofEdges: true,
 };
 
-const sources: Record<SpendSubject['kind'], Source> = {
-  workspace: { ...ofTotals('TRUE'), calls: indexed('found.value = 0') },
-  model: { ...ofTotals('model = @value'), calls: indexed('found.value = @value') },
-  provider: { ...ofTotals('provider = @value'), calls: indexed('found.value = @value') },
+/** Kinds of subjects whose calls have totals. */
+type SummedKind = Exclude<SpendSubject['kind'], 'where'>;
+
+const sources: Record<SummedKind, Source> = {
+  workspace: { ...ofUsage('TRUE'), calls: indexed('found.value = 0') },
+  model: { ...ofUsage('model = @value'), calls: indexed('found.value = @value') },
+  provider: { ...ofUsage('provider = @value'), calls: indexed('found.value = @value') },
   key: ofKey,
   user: ofLabel('end_user = @value'),
   tag: ofLabel(hasTag),
@@ -149,9 +140,15 @@ interface Bound extends Bounds {
   newKeys: string;
 }
 
+type SummedSubject = SpendSubject & { kind: SummedKind };
+
 type ReadOptions = Parameters<LedgerStore['subjectSpend']>[1] & {
   /** The numbers of names of the key and its descendants that are not in the table of names yet. */
   newKeys?: readonly number[];
+  /** Of a filter: only calls with a higher number. */
+  after?: number;
+  /** Names that are not in the table of names yet. */
+  newNames?: Iterable<readonly [number: number, text: string]>;
 };
 
 /**
@@ -183,8 +180,8 @@ export function subjectSpending(
     };
   };
   // Most databases have budgets of few kinds.
-  const prepared = new Map<SpendSubject['kind'], ReturnType<typeof prepare>>();
-  const preparedFor = (kind: SpendSubject['kind']) => {
+  const prepared = new Map<SummedKind, ReturnType<typeof prepare>>();
+  const preparedFor = (kind: SummedKind) => {
     const known = prepared.get(kind) ?? prepare(sources[kind]);
     prepared.set(kind, known);
     return known;
@@ -203,7 +200,7 @@ export function subjectSpending(
          SELECT ${slotOf} AS slot, charged AS amount FROM calls
          WHERE request_id IN (SELECT value FROM json_each(@requestIds)) AND ${isOfSubject}) AS spent`,
     );
-  const ofCalls: Record<SpendSubject['kind'], ReturnType<typeof some>> = {
+  const ofCalls: Record<SummedKind, ReturnType<typeof some>> = {
     workspace: some('+workspace = @workspace'),
     model: some('+workspace = @workspace AND model = @value'),
     provider: some('+workspace = @workspace AND provider = @value'),
@@ -213,7 +210,7 @@ export function subjectSpending(
   };
 
   /** Whether the totals by quarter of an hour have all calls of the edges. */
-  const isInSlots = (kind: SpendSubject['kind'], days: readonly number[], bound: Bound): boolean => {
+  const isInSlots = (kind: SummedKind, days: readonly number[], bound: Bound): boolean => {
     const isLabel = kind === 'user' || kind === 'tag';
     const from = isLabel ? slotsFrom(database) : totalsFrom(database);
     if (days.some((day) => day * dayMs < from)) return false;
@@ -221,7 +218,7 @@ export function subjectSpending(
   };
 
   const all = (
-    { workspaceId, kind, value }: SpendSubject,
+    { workspaceId, kind, value }: SummedSubject,
     { days, bounds, newKeys: added }: { days: readonly number[]; bounds: Bounds; newKeys: readonly number[] },
   ): PeriodSpend | undefined => {
     const workspace = kind === 'key' ? unused : numberOf(workspaceId);
@@ -242,7 +239,7 @@ export function subjectSpending(
     return (isInSlots(kind, days, bound) ? bySlots() : byCalls()).get(bound);
   };
 
-  const among = ({ workspaceId, kind, value }: SpendSubject, starts: Starts, except: readonly string[]) => {
+  const among = ({ workspaceId, kind, value }: SummedSubject, starts: Starts, except: readonly string[]) => {
     if (except.length === 0) return undefined;
     return ofCalls[kind].get({
       ...starts,
@@ -253,11 +250,28 @@ export function subjectSpending(
     });
   };
 
-  return (subject: SpendSubject, { at, except, newKeys: added = [] }: ReadOptions): PeriodSpend => {
-    const starts = startsAt(at, subject.calendar);
+  const filtered = filteredSpending(database, numberOf);
+  const ofFilter = ({ workspaceId, value }: SpendSubject, starts: Starts, options: ReadOptions) => {
+    const workspace = numberOf(workspaceId);
+    if (workspace === undefined) return {};
+    const { after, except, newNames } = options;
+    const read = { workspace, filter: value, starts, newNames };
+    return {
+      spent: filtered({ ...read, only: after === undefined ? undefined : { after } }),
+      left: except.length === 0 ? undefined : filtered({ ...read, only: { requestIds: except } }),
+    };
+  };
+  const ofTotals = (subject: SummedSubject, starts: Starts, { except, newKeys: added = [] }: ReadOptions) => {
     const days = edgesOf(starts);
-    const spent = all(subject, { days, bounds: { ...starts, edges: JSON.stringify(days) }, newKeys: added });
-    const left = among(subject, starts, except);
+    const bounds = { ...starts, edges: JSON.stringify(days) };
+    return { spent: all(subject, { days, bounds, newKeys: added }), left: among(subject, starts, except) };
+  };
+
+  return (subject: SpendSubject, options: ReadOptions): PeriodSpend => {
+    const starts = startsAt(options.at, subject.calendar);
+    const { kind } = subject;
+    const { spent, left } =
+      kind === 'where' ? ofFilter(subject, starts, options) : ofTotals({ ...subject, kind }, starts, options);
     const rest = (period: keyof PeriodSpend) => (spent?.[period] ?? 0) - (left?.[period] ?? 0);
     return { day: rest('day'), week: rest('week'), month: rest('month'), none: rest('none') };
   };
