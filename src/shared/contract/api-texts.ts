@@ -19,7 +19,8 @@ export const tagDescriptions = {
   Decisions: 'Probabilities for typed questions, free and without a key.',
   Peers: 'Other servers that answer decisions: registered, checked and skipped while they fail.',
   Keys: 'API keys of a workspace, and the calling key itself.',
-  Budgets: 'Limits on what a workspace, a key, an end user or a tag spends.',
+  Budgets:
+    'Limits on what a workspace, a key, an end user or a tag spends, on what a model or a provider is paid, and on what calls cost that match a filter.',
   Alerts: 'Conditions on calls that are reported when they begin and end to hold.',
   Cache: 'Cached answers to repeated requests, free of charge.',
   Agents: 'Programs that sign up by themselves, with a daily free tier.',

@@ -1,4 +1,5 @@
 import type { Budget } from '../../shared/contract/budgets.ts';
+import { calendarText } from '../../view/money.ts';
 import { SpendBar } from './spend-bar.tsx';
 
 /** What is spent of a budget, and what will be. */
@@ -9,6 +10,7 @@ export function BudgetBar({ budget }: { budget: Budget }) {
       spent={spent}
       limit={usd}
       period={period}
+      when={calendarText(budget)}
       forecast={forecast === null ? undefined : Number(forecast)}
       reachedAt={budget.reached_at === null ? undefined : Date.parse(budget.reached_at)}
       resetsAt={budget.resets_at === null ? undefined : Date.parse(budget.resets_at)}

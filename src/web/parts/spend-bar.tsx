@@ -10,6 +10,8 @@ interface SpendBarProps {
   spent: string;
   limit: string;
   period: SpendPeriod;
+  /** When periods begin, if that is not midnight in UTC: `in Europe/Berlin from 06:00`. */
+  when?: string;
   /** Dollars at the end of the period. */
   forecast: number | undefined;
   /** In milliseconds since 1970. */
@@ -18,7 +20,7 @@ interface SpendBarProps {
 }
 
 /** What is spent of a limit as a bar and in words, with when it will be used up, or resets. */
-export function SpendBar({ spent, limit, period, forecast, reachedAt, resetsAt }: SpendBarProps) {
+export function SpendBar({ spent, limit, period, when, forecast, reachedAt, resetsAt }: SpendBarProps) {
   const [used, most] = [Number(spent), Number(limit)];
   const share = (amount: number) => (most > 0 ? amount / most : 1);
   const end = resetsAt === undefined ? '' : `resets ${momentText(resetsAt)}`;
@@ -29,6 +31,7 @@ export function SpendBar({ spent, limit, period, forecast, reachedAt, resetsAt }
         <span title={`$${spent} of $${limit}`}>
           <b>{briefDollars(spent)}</b> of {briefDollars(limit)}
           {period === 'none' ? '' : ` a ${period}`}
+          {when && ` ${when}`}
         </span>
         {forecast !== undefined && (
           <span class="quiet" title="At the end of the period, if spending goes on like this">

@@ -2,6 +2,7 @@ import type { Key } from '../../../shared/contract/keys.ts';
 import { showKey } from '../../../shared/endpoints.ts';
 import { parseUsd } from '../../../shared/money/money.ts';
 import { spendForecast } from '../../../shared/money/spend-forecast.ts';
+import { calendarText } from '../../../view/money.ts';
 import { now } from '../../data/now.ts';
 import { useQuery } from '../../data/query.ts';
 import { SpendBar } from '../../parts/spend-bar.tsx';
@@ -25,6 +26,7 @@ export function KeyCap({ keyView: { id, limits } }: { keyView: Key }) {
       spent={spent}
       limit={cap.usd}
       period={periods[cap.period]}
+      when={calendarText(cap)}
       forecast={forecast === null ? undefined : forecast.spent / 1e9}
       reachedAt={forecast?.reachedAt}
       resetsAt={end}
