@@ -118,7 +118,8 @@ describe('the limits of a key', () => {
   test.each([
     [{ spend_cap: { usd: '-1', period: 'day' } }, 'spend_cap.usd'],
     [{ spend_cap: { usd: '9999999', period: 'day' } }, 'spend_cap.usd'],
-    [{ spend_cap: { usd: '1', period: 'week' } }, 'spend_cap.period'],
+    [{ spend_cap: { usd: '1', period: 'year' } }, 'spend_cap.period'],
+    [{ spend_cap: { usd: '1', period: 'day', day_starts: '6:00' } }, 'spend_cap.day_starts'],
     [{ spend_cap: { usd: '1' } }, 'spend_cap.period'],
     [{ max_price: { input: 'cheap' } }, 'max_price.input'],
     [{ models: [] }, 'models'],
@@ -246,6 +247,7 @@ describe('a spending cap', () => {
     const shown = await asOwner('GET', `/v1/workspaces/me/keys/${id}`);
     expect(shown.body.used).toEqual({
       spend_usd: { total: '0.00044', day: '0.00044', month: '0.00044' },
+      spend_cap: { spent_usd: '0.00044', period_start: null, resets_at: null },
       requests_last_minute: 2,
     });
   });

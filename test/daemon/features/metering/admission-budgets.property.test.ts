@@ -7,12 +7,18 @@ import {
   BudgetRules,
   type BudgetScope,
   createAdmission,
+  type HeldRoute,
   type Hold,
   type LedgerStore,
 } from '../../../../src/daemon/features/metering/index.ts';
 import { noLabels } from '../../../../src/shared/constants/call-labels.ts';
 import type { ApiError } from '../../../../src/shared/errors.ts';
-import { type SpendPeriod, spendPeriods, startOfPeriod } from '../../../../src/shared/money/spend-periods.ts';
+import {
+  type SpendCalendar,
+  type SpendPeriod,
+  spendPeriods,
+  startOfPeriod,
+} from '../../../../src/shared/money/spend-periods.ts';
 import { aHold, aSettlement, dayMs, morning } from '../../../storage/records.ts';
 
 interface Seen {
@@ -22,10 +28,20 @@ interface Seen {
   tag: string;
   amount: number;
   charged: number | undefined;
+  /** What it holds of its routes, and the one that answered. */
+  routes: readonly HeldRoute[];
+  answered: Route | undefined;
   /** When it was charged, by the clock of the totals, which never goes back. */
   endedAt: number;
   isOnDisk: boolean;
 }
+
+type Route = keyof typeof routes;
+
+const routes = {
+  a: { model: 'm/a', provider: 'a' },
+  b: { model: 'm/b', provider: 'b' },
+} as const;
 
 const policyOf = (keyId: string, parent?: KeyPolicy): KeyPolicy => ({
   keyId,
@@ -53,14 +69,14 @@ class Scene {
     const ledger: Pick<LedgerStore, 'keyFacts' | 'balance' | 'subjectSpend'> = {
       keyFacts: () => Promise.reject(new Error('no key has limits')),
       balance: () => Promise.reject(new Error('nothing is prepaid')),
-      subjectSpend: ({ kind, value }, { at, except }) => {
+      subjectSpend: ({ kind, value, calendar }, { at, except }) => {
         // The store reads at once, and answers later.
         const calls = this.seen.filter(
           (call) => call.isOnDisk && !except.includes(call.id) && isOf({ kind, value }, call),
         );
         const sum = (period: SpendPeriod) =>
           calls
-            .filter(({ endedAt }) => endedAt >= startOfPeriod(period, at))
+            .filter(({ endedAt }) => endedAt >= startOfPeriod(period, at, calendar))
             .reduce((total, { charged }) => total + (charged ?? 0), 0);
         const spend = { day: sum('day'), week: sum('week'), month: sum('month'), none: sum('none') };
         return schedule('read', () => spend);
@@ -68,9 +84,10 @@ class Scene {
     };
     this.admission = createAdmission({
       store: {
-        hold: ({ requestId: id, keyId, labels, amount }) => {
+        hold: ({ requestId: id, keyId, labels, amount, routes: held = [] }) => {
           const [key, user, tag] = [keyId ?? '', labels.user ?? '', labels.tags.team ?? ''];
-          this.seen.push({ id, key, user, tag, amount, charged: undefined, endedAt: 0, isOnDisk: false });
+          const call = { id, key, user, tag, amount, routes: held, endedAt: 0, isOnDisk: false };
+          this.seen.push({ ...call, charged: undefined, answered: undefined });
           return schedule('hold', () => undefined);
         },
         settle: ({ usage }) =>
@@ -89,37 +106,88 @@ class Scene {
     });
   }
 
-  async call({ key, user, tag, amount, charge }: Request) {
+  async call({ key, user, tag, amount, charge, names, answers }: Request) {
     this.#count += 1;
     const id = `req_${this.#count}`;
     const labels = { ...noLabels, user, tags: { team: tag } };
-    const record = aHold(id, { keyId: key, amount, createdAt: this.now, labels });
+    // One is dearer than the other.
+    const whole = names.map((name) => ({
+      ...routes[name],
+      amount: name === 'a' ? amount : Math.ceil(amount / 2),
+    }));
+    const most = Math.max(...whole.map((route) => route.amount));
+    const record = aHold(id, { keyId: key, amount: most, createdAt: this.now, labels, routes: whole });
+    let fitted = whole;
     const hold = await this.admission.hold(record, {
       policy: policies[key],
       isPrepaid: false,
-      fit: (affordable) => (affordable >= amount / 4 ? affordable : undefined),
+      fit: (affordable, { leftOn = () => Number.POSITIVE_INFINITY }) => {
+        const left = whole.map((route) => ({
+          ...route,
+          amount: Math.min(route.amount, affordable, leftOn(route)),
+        }));
+        fitted = left.filter((route, index) => route.amount >= (whole[index]?.amount ?? 0) / 4);
+        return fitted.length === 0 ? undefined : Math.max(...fitted.map((route) => route.amount));
+      },
+      fittedRoutes: () => fitted,
     });
     const call = this.seen.find((seen) => seen.id === id) as Seen;
-    return { hold, call, charge: Math.min(charge, hold.record.amount) };
+    const held = call.routes[answers % call.routes.length];
+    const answered: Route = held?.provider === 'b' ? 'b' : 'a';
+    return { hold, call, answered, charge: Math.min(charge, hold.record.amount, held?.amount ?? 0) };
   }
 
-  settle({ hold, call, charge }: { hold: Hold; call: Seen; charge: number }): Promise<number> {
+  settle({ hold, call, answered, charge }: Started): Promise<number> {
     call.charged = charge;
+    call.answered = answered;
     call.endedAt = this.now;
-    return this.admission.settle(hold, aSettlement(call.id, { charged: charge, completedAt: this.now }));
+    const usage = { ...routes[answered], charged: charge, completedAt: this.now };
+    return this.admission.settle(hold, aSettlement(call.id, usage));
   }
 
   /** What counts against a budget now. */
-  taken({ scope, period }: Pick<BudgetRule, 'scope' | 'period'>): number {
+  taken({ scope, period, calendar }: Pick<BudgetRule, 'scope' | 'period' | 'calendar'>): number {
     return this.seen
       .filter((call) => isOf(scope, call))
-      .filter(({ charged, endedAt }) => charged === undefined || endedAt >= startOfPeriod(period, this.now))
-      .reduce((sum, { amount, charged }) => sum + (charged ?? amount), 0);
+      .filter(
+        ({ charged, endedAt }) =>
+          charged === undefined || endedAt >= startOfPeriod(period, this.now, calendar),
+      )
+      .reduce((sum, call) => sum + (call.charged ?? heldBy(scope, call)), 0);
   }
 }
 
-function isOf({ kind, value }: BudgetScope, call: Seen): boolean {
+interface Started {
+  hold: Hold;
+  call: Seen;
+  answered: Route;
+  charge: number;
+}
+
+/** The routes of a call that a scope counts: of one that has ended, the one that answered. */
+function countedRoutes({ kind, value }: BudgetScope, call: Seen): readonly Omit<HeldRoute, 'amount'>[] {
+  const all = call.answered === undefined ? call.routes : [routes[call.answered]];
+  if (kind !== 'where')
+    return all.filter((route) => value === (kind === 'model' ? route.model : route.provider));
+  // The only filter is `model:m/* -model:m/b -user:ann`.
+  return all.filter(({ model }) => model !== 'm/b' && call.user !== 'ann');
+}
+
+function heldBy(scope: BudgetScope, call: Seen): number {
+  if (!isRouted(scope)) return call.amount;
+  const counted = countedRoutes(scope, call).map(({ provider }) => provider);
+  const held = call.routes.filter(({ provider }) => counted.includes(provider)).map(({ amount }) => amount);
+  return Math.min(call.amount, Math.max(0, ...held));
+}
+
+function isRouted({ kind }: BudgetScope): boolean {
+  return kind === 'model' || kind === 'provider' || kind === 'where';
+}
+
+function isOf(scope: BudgetScope, call: Seen): boolean {
+  const { kind, value } = scope;
   if (kind === 'workspace') return true;
+  if (isRouted(scope)) return countedRoutes(scope, call).length > 0;
   if (kind === 'user') return call.user === value;
   if (kind === 'tag') return `team=${call.tag}` === value;
   return call.key === value || (value === 'key_parent' && call.key === 'key_child');
@@ -131,6 +199,9 @@ interface Request {
   tag: string;
   amount: number;
   charge: number;
+  /** The routes that may answer it, and which of those that are left does. */
+  names: readonly Route[];
+  answers: number;
 }
 
 const refusals = (error: ApiError) => {
@@ -146,6 +217,8 @@ const request = fc.record({
   tag: fc.constantFrom('a', 'b'),
   amount: fc.integer({ min: 0, max: 400 }),
   charge: fc.integer({ min: 0, max: 400 }),
+  names: fc.subarray<Route>(['a', 'b'], { minLength: 1 }),
+  answers: fc.nat({ max: 1 }),
 });
 const scope = fc.constantFrom<BudgetScope>(
   { kind: 'workspace', value: '' },
@@ -154,11 +227,20 @@ const scope = fc.constantFrom<BudgetScope>(
   { kind: 'user', value: 'ann' },
   { kind: 'user', value: 'böb 🦉' },
   { kind: 'tag', value: 'team=a' },
+  { kind: 'model', value: 'm/a' },
+  { kind: 'provider', value: 'b' },
+  { kind: 'where', value: 'model:m/* -model:m/b -user:ann' },
+);
+const calendar = fc.constantFrom<SpendCalendar | undefined>(
+  undefined,
+  { timeZone: 'America/New_York', dayStarts: 0, weekStarts: 'sunday' },
+  { timeZone: 'Asia/Kathmandu', dayStarts: 390, weekStarts: 'monday' },
 );
 const budget = fc.record({
   number: fc.integer({ min: 1, max: 4 }),
   scope,
   period: fc.constantFrom(...spendPeriods),
+  calendar,
   amount: fc.integer({ min: 0, max: 3000 }),
   isHard: fc.boolean(),
 });
@@ -225,8 +307,10 @@ describe('hard budgets', () => {
           check();
           // The rest can be spent to the last nano-dollar, so nothing was counted twice.
           const hard = [...rules.values()].map(({ rule }) => rule).filter(({ isHard }) => isHard);
-          const last: Request = { key: 'key_child', user: 'ann', tag: 'a', amount: 0, charge: 0 };
-          const counted = { ...last, id: '', charged: undefined, endedAt: 0, isOnDisk: false };
+          const named = { key: 'key_child', user: 'ann', tag: 'a' } as const;
+          const last: Request = { ...named, amount: 0, charge: 0, names: ['a'], answers: 0 };
+          const unseen = { id: '', charged: undefined, answered: undefined, endedAt: 0, isOnDisk: false };
+          const counted: Seen = { ...named, ...unseen, amount: 0, routes: [{ ...routes.a, amount: 0 }] };
           const left = Math.min(
             1e9,
             ...hard
@@ -253,9 +337,9 @@ describe('hard budgets', () => {
       isHard: true,
     });
     scene.rules.put(rule);
-    const asked = Array.from({ length: 400 }, () =>
-      scene.call({ key: 'key_child', user: 'ann', tag: 'a', amount: 100, charge: 100 }).catch(refusals),
-    );
+    const ofAnn = { key: 'key_child', user: 'ann', tag: 'a' } as const;
+    const one: Request = { ...ofAnn, amount: 100, charge: 100, names: ['a'], answers: 0 };
+    const asked = Array.from({ length: 400 }, () => scene.call(one).catch(refusals));
     const started = (await Promise.all(asked)).filter((call) => call !== undefined);
     expect(started.map(({ hold }) => hold.record.amount)).toEqual([...Array(20).fill(100), 50]);
     await Promise.all(started.map((call) => scene.settle(call)));
@@ -276,7 +360,7 @@ test('each threshold is noticed once in each period, by the charge that reaches 
         const expected: string[] = [];
         for (const { request, passed } of calls) {
           scene.now += passed;
-          const period = startOfPeriod(rule.period, scene.now);
+          const period = startOfPeriod(rule.period, scene.now, rule.calendar);
           await scene.settle(await scene.call(request));
           const spent = scene.taken(rule);
           for (const percent of rule.thresholds) {
@@ -286,7 +370,7 @@ test('each threshold is noticed once in each period, by the charge that reaches 
           }
         }
         const noticed = scene.news.flatMap(({ percents, at }) =>
-          percents.map((percent) => `${startOfPeriod(rule.period, at)} ${percent}`),
+          percents.map((percent) => `${startOfPeriod(rule.period, at, rule.calendar)} ${percent}`),
         );
         expect(noticed).toEqual(expected);
       },
@@ -301,7 +385,8 @@ test('a clock that is set back gives no second budget', async () => {
     ruleOf({ number: 1, scope: { kind: 'workspace', value: '' }, period: 'day', amount: 100, isHard: true }),
   );
   const spend = async (amount: number) => {
-    const call = { key: 'key_parent', user: 'ann', tag: 'a', amount, charge: amount } as const;
+    const ofAnn = { key: 'key_parent', user: 'ann', tag: 'a' } as const;
+    const call: Request = { ...ofAnn, amount, charge: amount, names: ['a'], answers: 0 };
     const started = await scene.call(call).catch(refusals);
     if (started) await scene.settle(started);
     return started?.hold.record.amount;

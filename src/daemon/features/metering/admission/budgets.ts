@@ -371,14 +371,16 @@ export class Budgets {
     const totals = new KeyTotals(calendar);
     this.#keys.set(keyId, totals);
     const except: string[] = [];
+    const charges: Charge[] = [];
     for (const call of open) {
       if (!isOf(call, keyId)) continue;
       except.push(call.record.requestId);
       if (call.isRunning) totals.held += call.record.amount;
-      if (call.charged) totals.charge(call.charged.amount, call.charged.at);
+      if (call.charged) charges.push(call.charged);
       const ago = Math.max(0, at - call.record.createdAt);
       if (ago < rateWindowMs) totals.accepted.add(elapsed - ago);
     }
+    chargeInOrder(totals, charges);
     totals.loading = ledger.keyFacts(keyId, { at, since: at - rateWindowMs, except, calendar }).then(
       (facts) => {
         totals.addSpend(facts.spend, at);
@@ -401,6 +403,7 @@ export class Budgets {
     const totals = new SubjectTotals(subject.calendar);
     subject.totals = totals;
     const except: string[] = [];
+    const charges: Charge[] = [];
     for (const call of open) {
       const { record, charged } = call;
       if (isRouted(subject.scope)) {
@@ -410,15 +413,16 @@ export class Budgets {
         if (call.isRunning) totals.held += held;
         // Each of the others may be charged for it, and is on disk then.
         except.push(record.requestId);
-        if (charged && isOnRoute(subject.scope, charged, record)) totals.charge(charged.amount, charged.at);
+        if (charged && isOnRoute(subject.scope, charged, record)) charges.push(charged);
         continue;
       }
       if (!this.#rules.of(record, call.policy).includes(subject)) continue;
       call.subjects = [...call.subjects, subject];
       except.push(record.requestId);
       if (call.isRunning) totals.held += record.amount;
-      if (charged) totals.charge(charged.amount, charged.at);
+      if (charged) charges.push(charged);
     }
+    chargeInOrder(totals, charges);
     const { workspaceId, scope, calendar } = subject;
     totals.loading = budgets.ledger.subjectSpend({ workspaceId, ...scope, calendar }, { at, except }).then(
       (spend) => {
@@ -461,6 +465,11 @@ export class Budgets {
     totals.loading.catch(() => {});
     return totals;
   }
+}
+
+/** Totals go from period to period: what was charged yesterday and is not on disk yet is not spent today. */
+function chargeInOrder(totals: SubjectTotals, charges: Charge[]): void {
+  for (const { amount, at } of charges.sort((a, b) => a.at - b.at)) totals.charge(amount, at);
 }
 
 /** Whether a key, or one that descends from it, made the call. */

@@ -32,7 +32,8 @@ export function heldOnRoutes(hold: FilteredHold, scope: BudgetScope): NanoUsd {
   if (routes === undefined) return amount;
   let most = 0;
   for (const route of routes) if (isOnRoute(scope, route, hold)) most = Math.max(most, route.amount);
-  return most;
+  // The call may have been shortened while no budget looked at its routes.
+  return Math.min(most, amount);
 }
 
 /** The most that a call can be charged for a route; the provider of one that a dead daemon left behind may not be known. */
@@ -40,7 +41,7 @@ export function heldForRoute({ amount, routes }: Hold, { model, provider }: Answ
   const held = routes?.find(
     (route) => route.model === model && (provider === null || route.provider === provider),
   );
-  return held?.amount ?? amount;
+  return held ? Math.min(held.amount, amount) : amount;
 }
 
 /** What budgets of models and providers leave of each route of a call, infinite without one. */

@@ -137,7 +137,7 @@ test.each([
 
 test('spending of a tag with a budget that moved to another tag is found', async () => {
   const budget = "'team', 'tag', 'team=a', 'day', 1, 1, '[]', 0, 0, '[]'";
-  writer.exec(`INSERT INTO budgets VALUES ('ws_1', ${budget})`);
+  writer.exec(`INSERT INTO budgets VALUES ('ws_1', ${budget}, NULL)`);
   const found = async () => (await verify((step) => step <= 2 && settle(20))).problems;
   expect(await found()).toEqual([]);
   writer.exec('UPDATE usage_label_days SET value = value + 1000 WHERE kind = 7');
