@@ -46,7 +46,7 @@ const reasons: readonly RegExp[] = [
   // What the chosen model or provider supports.
   /providers? (of|with)|is a chat model|simulator's vectors|needs a model|are not supported|Extra inputs/,
   // Rules between members, and on the order of messages.
-  /must be different|`value` must be (a tag|one line|left out|the id)|There is no tool named|needs `tools`|budget|fallbacks|[Tt]hreads? take|in a thread/,
+  /must be different|`value` must be (a tag|one line|left out|the id|the name|a filter)|`value` must have at most 128|for a filter of calls|There is no tool named|needs `tools`|budget|fallbacks|[Tt]hreads? take|in a thread/,
   /must be a multiple of|must be left out for|cannot be (a filter of|combined with)|`threshold` must be|needs a web hook/,
   /must be the id of a key|must be an https URL/,
   /nothing to compact|a thread or a response|different threads|`maxUses`|must be 1 with|must be unique|must not be empty/,

@@ -281,8 +281,14 @@ export class SpendingBudgets {
   /** Fails with `invalid_request` for filters by what is not known before a call is answered, and by keys that do not exist. */
   async #filterIn(workspaceId: string, text: string): Promise<string> {
     const query = parseBudgetFilter(text);
-    if (isQueryFault(query))
-      throw new ApiError('invalid_request', { param: 'value', message: `${query.part}: ${query.message}` });
+    if (isQueryFault(query)) {
+      const { part, message } = query;
+      const where = part === text ? '' : `${part}: `;
+      throw new ApiError('invalid_request', {
+        param: 'value',
+        message: `\`value\` must be a filter of calls. ${where}${message}`,
+      });
+    }
     for (const key of query.terms.filter(({ word }) => word === 'key').flatMap(({ values }) => values)) {
       if (!(await this.#deps.hasKey(workspaceId, key)))
         throw inputFault('value', `must name keys of the workspace by their ids, not "${key}"`);
