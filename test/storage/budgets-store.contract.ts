@@ -49,6 +49,22 @@ export function budgetsStoreContract(open: OpenStorage): void {
       expect(await budgets.list('ws_1')).toEqual([]);
     });
 
+    test('keep their calendar, and forget what fired when they get another one', async () => {
+      const { budgets } = await openWithOwner();
+      const calendar = { timeZone: 'Europe/Berlin', dayStarts: 360, weekStarts: 'sunday' } as const;
+      const zoned = aBudget({ calendar, scope: { kind: 'where', value: 'model:openai/*' } });
+      expect(await budgets.put(zoned, one)).toEqual({ ...zoned, fired: [] });
+      expect(await budgets.list('ws_1')).toEqual([{ ...zoned, fired: [] }]);
+      const { fired } = aFiring(50);
+      await budgets.fire([aFiring(50)]);
+      expect((await budgets.put({ ...zoned, amount: 1 }, one)) as BudgetRecord).toMatchObject({
+        fired: [fired],
+      });
+      const { calendar: _, ...inUtc } = zoned;
+      expect(await budgets.put(inUtc, one)).toEqual({ ...inUtc, fired: [] });
+      expect(await budgets.byId('ws_1', 'team')).toEqual({ ...inUtc, fired: [] });
+    });
+
     test('fire each threshold once in a period, with its event', async () => {
       const { budgets, events } = await openWithOwner();
       await budgets.put(aBudget(), one);

@@ -165,12 +165,17 @@ describe.skipIf(chromium === undefined)('Keys & limits (skipped without Chromium
     const dialog = page.getByRole('dialog', { name: 'Budget team-a' });
     await expect.poll(() => dialog.getByLabel('Tag').inputValue()).toBe('team=a');
     await dialog.getByLabel('Reject calls that could exceed it').check();
-    await dialog.getByLabel('per', { exact: true }).selectOption('day, in UTC');
+    await dialog.getByLabel('per', { exact: true }).selectOption('day');
+    await dialog.getByLabel('Time zone').selectOption('Europe/Berlin');
+    await dialog.getByLabel('Days begin at').fill('06:00');
     await dialog.getByRole('button', { name: 'Save' }).click();
     await row.getByText('rejects calls').waitFor();
+    await row.getByText('of $2.50 a day in Europe/Berlin from 06:00').waitFor();
     expect(await api('GET', '/budgets/team-a')).toMatchObject({
       usd: '2.5',
       period: 'day',
+      time_zone: 'Europe/Berlin',
+      day_starts: '06:00',
       scope: 'tag',
       value: 'team=a',
       hard: true,
