@@ -98,10 +98,15 @@ async function errorOf(answer: Response): Promise<{ code: string; message: strin
 }
 
 async function traceOf(answer: Response) {
-  const trace = await daemon.fetch(`/v1/traces/${answer.headers.get('x-request-id')}`, {
-    headers: { authorization: `Bearer ${daemon.login}` },
-  });
-  return (await trace.json()) as { status: string; hooks?: object[]; rejection: { message: string } };
+  const path = `/v1/traces/${answer.headers.get('x-request-id')}`;
+  const headers = { authorization: `Bearer ${daemon.login}` };
+  // Rejections are stored after their answer.
+  await expect.poll(async () => (await daemon.fetch(path, { headers })).status).toBe(200);
+  return (await (await daemon.fetch(path, { headers })).json()) as {
+    status: string;
+    hooks?: object[];
+    rejection: { message: string };
+  };
 }
 
 /** The texts and events of a stream. */
