@@ -92,12 +92,14 @@ export function enforceKeyPolicy(
 ): EnforcedPolicy {
   const ofKey = capsOf(policyOf(caller));
   const isBudgeted = hasHardBudget?.(caller, labels) ?? false;
-  const isSpendCappedOn = budgets?.hardRoutes({
-    workspaceId: caller.workspaceId,
-    keyId: credentialId(caller),
-    labels,
-    ...(endpoint !== undefined && { endpoint }),
-  });
+  const isSpendCappedOn = budgets?.hasRouted(caller.workspaceId)
+    ? budgets.hardRoutes({
+        workspaceId: caller.workspaceId,
+        keyId: credentialId(caller),
+        labels,
+        ...(endpoint !== undefined && { endpoint }),
+      })
+    : undefined;
   const capped = isBudgeted ? { ...ofKey, isSpendCapped: true } : ofKey;
   const limits = {
     caps: isSpendCappedOn ? { ...capped, isSpendCappedOn } : capped,

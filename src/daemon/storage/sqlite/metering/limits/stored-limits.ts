@@ -1,3 +1,4 @@
+import type { AnsweringRoute } from '../../../../../shared/calls/budget-filter.ts';
 import {
   calendarName,
   isSameCalendar,
@@ -60,10 +61,9 @@ interface CallSubjects {
   budget: string | null;
   labels: () => ReturnType<typeof readLabelsText>;
   endpoint: string;
-  /** What its hold is, or was. */
-  hold: () => Pick<HoldRecord, 'amount' | 'routes'>;
-  /** What answered it; undefined while it runs. */
-  route?: { model: string; provider: string | null };
+  /** What its hold is, or was; routes as JSON, or as they were sent. */
+  amount: number;
+  routes: HoldRecord['routes'] | string | null;
 }
 
 /**
@@ -190,7 +190,8 @@ export class StoredLimits {
         budget: holdFormat.get(row, 'budget'),
         labels: () => readLabelsText(holdFormat.get(row, 'labels')),
         endpoint: holdFormat.get(row, 'endpoint'),
-        hold: () => readHold(holdFormat.get(row, 'amount'), holdFormat.get(row, 'routes')),
+        amount: holdFormat.get(row, 'amount'),
+        routes: holdFormat.get(row, 'routes'),
       },
       1,
     );
@@ -228,14 +229,16 @@ export class StoredLimits {
         tags: readTags(callFormat.get(call, 'tags')),
       }),
       endpoint: callFormat.get(call, 'endpoint'),
-      hold: () => (held === 'none' ? { amount: 0 } : held),
-      route: { model: callFormat.get(call, 'model'), provider: callFormat.get(call, 'provider') },
+      amount: held === 'none' ? 0 : held.amount,
+      routes: held === 'none' ? undefined : held.routes,
     };
     if (held === 'none') this.#started(keyId, startedAt);
     else this.#hold(subjects, -1);
     if (charged > 0) {
       for (const id of this.#payers(subjects)) this.#keys.get(id)?.charge(charged, completedAt);
-      for (const { totals } of this.#subjectsOf(subjects)) totals.charge(charged, completedAt);
+      const model = callFormat.get(call, 'model');
+      const route = { model, provider: callFormat.get(call, 'provider') };
+      for (const { totals } of this.#subjectsOf(subjects, route)) totals.charge(charged, completedAt);
     }
     const pool = held === 'none' || held.free === undefined ? undefined : this.#poolOf(startedAt);
     if (!pool || held === 'none') return;
@@ -322,13 +325,12 @@ export class StoredLimits {
   }
 
   #hold(subjects: CallSubjects, sign: 1 | -1): void {
-    const held = subjects.hold();
-    const amount = sign * held.amount;
+    const amount = sign * subjects.amount;
     for (const id of this.#payers(subjects)) {
       const totals = this.#keys.get(id);
       if (totals) totals.held += amount;
     }
-    for (const { subject, totals } of this.#subjectsOf({ ...subjects, route: undefined }))
+    for (const { subject, totals } of this.#subjectsOf(subjects))
       totals.held += isRouted(subject) ? sign * heldOnRoutes(filteredHold(subjects), subject) : amount;
     const balance = this.#balances.get(workspaceAccount(subjects.workspaceId));
     if (balance) balance.held += amount;
@@ -345,11 +347,19 @@ export class StoredLimits {
     return budget === null || line.includes(budget) ? line : [...line, budget];
   }
 
-  /** Those that a call is part of; of models and providers all, while no route has answered. */
-  *#subjectsOf(call: CallSubjects): Generator<CountedSubject> {
+  /** Those that a call is part of; while no route has answered, all of those that look at routes. */
+  *#subjectsOf(call: CallSubjects, route?: AnsweringRoute): Generator<CountedSubject> {
     for (const counted of this.#subjects.get(call.workspaceId)?.values() ?? []) {
-      if (isCounted(counted.subject, call, () => this.#payers(call))) yield counted;
+      if (this.#isCounted(counted.subject, call, route)) yield counted;
     }
+  }
+
+  #isCounted(scope: BudgetScope, call: CallSubjects, route: AnsweringRoute | undefined): boolean {
+    const { kind, value } = scope;
+    if (kind === 'workspace') return true;
+    if (kind === 'key') return this.#payers(call).includes(value);
+    if (kind === 'user' || kind === 'tag') return hasLabel(call.labels(), kind, value);
+    return route === undefined || isOnRoute(scope, route, filteredHold(call));
   }
 
   *#pendingOf(keyId: string) {
@@ -418,23 +428,10 @@ interface FinishedSince {
   numbers: readonly number[];
 }
 
-function isCounted(
-  { kind, value }: BudgetScope,
-  call: CallSubjects,
-  payers: () => readonly string[],
-): boolean {
-  if (kind === 'workspace') return true;
-  if (kind === 'key') return payers().includes(value);
-  if (kind === 'user' || kind === 'tag') return hasLabel(call.labels(), kind, value);
-  return call.route === undefined || isOnRoute({ kind, value }, call.route, filteredHold(call));
-}
-
-function filteredHold({ keyId, endpoint, labels, hold }: CallSubjects): FilteredHold {
-  return { ...hold(), keyId, endpoint, labels: labels() };
-}
-
-function readHold(amount: number, routes: string | null): Pick<HoldRecord, 'amount' | 'routes'> {
-  return routes === null ? { amount } : { amount, routes: JSON.parse(routes) };
+/** What filters look at of a call, and what it holds of its routes. */
+function filteredHold({ keyId, endpoint, labels, amount, routes }: CallSubjects): FilteredHold {
+  const held = typeof routes === 'string' ? JSON.parse(routes) : (routes ?? undefined);
+  return { keyId, endpoint, labels: labels(), amount, routes: held };
 }
 
 function periodSpendOn(
