@@ -24,12 +24,13 @@ providers:
   openai: {base_url: "${openAi.baseUrl}"}
   anthropic: {base_url: "${anthropic.baseUrl}"}
 upstreams:
+  - {name: priced, base_url: "${openAi.baseUrl}", models: ["*"], wire: chat, prices: {input: "1", output: "1"}}
   - {name: chat, base_url: "${openAi.baseUrl}", models: ["*"], wire: chat}
 decisions: {models: ["openai/*"]}
 redaction:
   kinds: [email, phone, credential]
   patterns: ["EMP-\\\\d{6}"]
-  models: ["openai/*", "anthropic/*", "chat/gpt-*"]
+  models: ["openai/*", "anthropic/*", "chat/gpt-*", "priced/*"]
 `,
   });
 });
@@ -175,6 +176,32 @@ test('models that are left out get what was sent', async () => {
   const answer = await daemon.fetch('/v1/chat/completions', { json: bodies.chat('chat/other', false) });
   expect(answer.status).toBe(200);
   expect(requests()[0]).toContain(email);
+});
+
+test('the longer texts that are sent are reserved for', async () => {
+  const phones = Array.from({ length: 500 }, (_, at) => `555-123-${String(1000 + at)}`).join(' ');
+  const messages = [{ role: 'user', content: phones }];
+  const answer = await daemon.fetch('/v1/chat/completions', {
+    json: { model: 'priced/gpt-5', messages, max_tokens: 1 },
+  });
+  await answer.text();
+  const sent = JSON.stringify(openAi.requests[0]?.body?.messages);
+  expect(sent.length).toBeGreaterThan(phones.length + 2_000);
+  const login = { authorization: `Bearer ${daemon.login}` };
+  const issued = await daemon.fetch('/v1/workspaces/me/keys', {
+    headers: login,
+    // What a token a byte of the text itself costs, and not one of those that are sent.
+    json: {
+      name: 'small',
+      limits: { spend_cap: { usd: String((phones.length + 500) / 1e6), period: 'total' } },
+    },
+  });
+  const { secret: small } = (await issued.json()) as { secret: string };
+  const refused = await daemon.fetch('/v1/chat/completions', {
+    headers: { authorization: `Bearer ${small}` },
+    json: { model: 'priced/gpt-5', messages, max_tokens: 1 },
+  });
+  expect(refused.status, await refused.text()).toBe(403);
 });
 
 test('the trace tells how much was replaced', async () => {

@@ -14,7 +14,7 @@ import {
   PaymentDue,
 } from '../metering/index.ts';
 import type { Route } from '../routing/index.ts';
-import type { InputItem } from '../upstreams/neutral.ts';
+import type { Inference, InputItem } from '../upstreams/neutral.ts';
 import { subscriptionIn } from '../upstreams/subscription.ts';
 import type { CallCapture } from './call-capture.ts';
 import type { CallDeps } from './call-deps.ts';
@@ -66,7 +66,7 @@ export async function admit(
   const startedAt = guard?.startedAt ?? deps.world.elapsed();
   let slots: CallSlots | undefined;
   try {
-    const plan = await planCall(deps, call);
+    const plan = await planCall(deps, call, guard);
     if (deps.settings.hasConcurrency || limitsConcurrency(policyOf(call.caller)))
       slots = await takeSlots(deps, call, { routes: plan.routes, startedAt });
     const { hold, budget } = await reserve(deps, call, plan);
@@ -93,11 +93,11 @@ interface CallPlan {
   isCostLimited: boolean;
 }
 
-async function planCall(deps: CallDeps, call: ModelCall): Promise<CallPlan> {
+async function planCall(deps: CallDeps, call: ModelCall, guard: CallGuard | undefined): Promise<CallPlan> {
   const { inference, options, caller, endpoint } = call;
   checkAction(policyOf(caller), endpoint);
   const { caps, isPrepaid, isCostLimited } = enforceKeyPolicy(deps, call);
-  const input = inputTokens(inference);
+  const input = inputOf(inference, guard?.replaced);
   const turn = loopTurns.next(input.most);
   if (turn !== undefined) await turn;
   const cache = options.cache ?? defaultsOf(caller)?.cache ?? undefined;
@@ -120,6 +120,14 @@ async function planCall(deps: CallDeps, call: ModelCall): Promise<CallPlan> {
   const isCounted = !isCostLimited && isCostLimitedOn(routes, caps);
   if (isCounted) requireKnownCost(inference, 'within a hard budget');
   return { routes, input, isPrepaid, isCostLimited: isCostLimited || isCounted };
+}
+
+/** The tokens of the input: on a route, it may be sent with other texts in place of some. */
+function inputOf(inference: Inference, replaced: Inference | undefined): ReturnType<typeof inputTokens> {
+  const input = inputTokens(inference);
+  return replaced === undefined
+    ? input
+    : { ...input, most: Math.max(input.most, inputTokens(replaced).most) };
 }
 
 /** Sets aside the most that the call can cost, with a shorter output if the caller can pay only for that. */

@@ -9,7 +9,7 @@ import type { Inference } from '../upstreams/neutral.ts';
 import type { UpstreamAnswer } from '../upstreams/upstream.ts';
 import { type AskDeps, askHooks, isFor, noteRun } from './ask-hooks.ts';
 import { guardedAnswer } from './guarded-answer.ts';
-import { type Patterns, Redaction } from './redaction.ts';
+import { type Patterns, type Redacted, Redaction } from './redaction.ts';
 import type { Restorer } from './restorer.ts';
 import type { GuardrailSettings, Hook, RedactionRules } from './settings.ts';
 import { HookFailure } from './verdict.ts';
@@ -169,6 +169,7 @@ export class CallGuard {
   readonly #deps: GuardrailDeps;
   readonly #options: CallGuardOptions;
   #restorer: Restorer | undefined;
+  #redacted: { redacted: Redacted | undefined; ms: number } | undefined;
   /** What the hooks decided so far, and the redaction. */
   readonly runs: HookRun[];
 
@@ -181,6 +182,20 @@ export class CallGuard {
   /** When the hooks were asked about the request, by `World.elapsed`; undefined if they were not. */
   get startedAt(): number | undefined {
     return this.#options.checked?.startedAt;
+  }
+
+  /** The call without what the redaction replaces, which may be longer; undefined if nothing is. Fails with `unavailable`. */
+  get replaced(): Inference | undefined {
+    return this.#redact().redacted?.inference;
+  }
+
+  #redact() {
+    const { call, redact } = this.#options;
+    if (this.#redacted !== undefined) return this.#redacted;
+    const startedAt = this.#deps.world.elapsed();
+    const redacted = redact?.of(call.inference);
+    this.#redacted = { redacted, ms: this.#deps.world.elapsed() - startedAt };
+    return this.#redacted;
   }
 
   /** The call as it is sent on these routes. Fails with `unavailable`, and with `unsupported_value` for one whose answer cannot be checked. */
@@ -196,9 +211,7 @@ export class CallGuard {
       });
     }
     if (redact === undefined || !isForAny(redact, routes)) return inference;
-    const startedAt = this.#deps.world.elapsed();
-    const redacted = redact.of(inference);
-    const ms = this.#deps.world.elapsed() - startedAt;
+    const { redacted, ms } = this.#redact();
     const name = 'redaction';
     if (redacted === undefined) {
       noteRun(this.runs, { name, on: 'request', result: 'passed', ms });
