@@ -134,7 +134,9 @@ async function capture(
 try {
   await capture('overview', '/overview', (page) => page.locator('canvas').first().waitFor());
   await capture('usage', '/usage?range=24h', (page) => page.locator('canvas').first().waitFor());
-  await capture('call', `/calls/${await keptCall()}`, (page) => page.getByText('Context').first().waitFor());
+  await capture('call', `/calls/${await keptCall()}`, (page) =>
+    page.getByText('Start with the outcome').first().waitFor(),
+  );
 } finally {
   await browser.close();
   await daemon.stop();
