@@ -1,5 +1,6 @@
 import { hash } from 'node:crypto';
 import { conventionAnswer, conventionRequest } from '../../shared/formats/convention-messages.ts';
+import { jsonOrText } from '../../shared/json/json-object.ts';
 import type { UsageRecord } from '../features/metering/index.ts';
 import type { ExportedContent, Rejection } from '../features/traces/index.ts';
 import type { Attributes } from './attributes.ts';
@@ -96,22 +97,17 @@ function anyValue(value: Attributes[string]): object {
 
 /** What was said, as JSON in attributes. */
 function messageAttributes({ body, answer }: ExportedContent, finishReason: string | null): Attributes {
-  const asked = conventionRequest(parsedText(body?.text));
+  const asked = conventionRequest(contentOf(body?.text));
   const texts: [name: string, value: object[]][] = [
     ['gen_ai.system_instructions', asked.instructions],
     ['gen_ai.tool.definitions', asked.tools],
     ['gen_ai.input.messages', asked.messages],
-    ['gen_ai.output.messages', conventionAnswer(parsedText(answer?.text), finishReason)],
+    ['gen_ai.output.messages', conventionAnswer(contentOf(answer?.text), finishReason)],
   ];
   const known = texts.filter(([_name, value]) => value.length > 0);
   return Object.fromEntries(known.map(([name, value]) => [name, JSON.stringify(value)]));
 }
 
-function parsedText(text: string | undefined): unknown {
-  if (text === undefined) return undefined;
-  try {
-    return JSON.parse(text);
-  } catch {
-    return text;
-  }
+function contentOf(text: string | undefined): unknown {
+  return text === undefined ? undefined : jsonOrText(text);
 }

@@ -1,6 +1,6 @@
 import { isToolList, requestItems } from '../comparison/request-items.ts';
 import { readable } from '../comparison/request-parts.ts';
-import { isObject, type JsonObject, listOf } from '../json/json-object.ts';
+import { isObject, type JsonObject, jsonOrText, listOf } from '../json/json-object.ts';
 
 /*
  * Requests and answers of all formats in the form of OpenTelemetry's conventions. Source: the JSON schemas of
@@ -141,18 +141,14 @@ function partOf(value: unknown): Part {
   }
 }
 
-function callPart(id: unknown, name: unknown, given: unknown): Part {
-  return { type: 'tool_call', id: textOrNull(id), name: String(name), arguments: parsedOr(given) };
-}
-
 /** Arguments of functions are JSON in a text; the input of a custom tool is any text. */
-function parsedOr(given: unknown): unknown {
-  if (typeof given !== 'string') return given ?? {};
-  try {
-    return JSON.parse(given);
-  } catch {
-    return given;
-  }
+function callPart(id: unknown, name: unknown, given: unknown): Part {
+  return {
+    type: 'tool_call',
+    id: textOrNull(id),
+    name: String(name),
+    arguments: typeof given === 'string' ? jsonOrText(given) : (given ?? {}),
+  };
 }
 
 function responseOf(content: unknown): unknown {

@@ -1,4 +1,5 @@
 import { stringEnd } from '../json/exact-json.ts';
+import { isJsonText } from '../json/json-object.ts';
 import { decodePercent } from '../text/decode-percent.ts';
 import { hostSecrets, inJson, KnownSecrets, looksRandom, looksUnusual } from './known-secrets.ts';
 
@@ -90,13 +91,7 @@ function replaced(text: string, secrets: readonly string[], mark: Mark): string 
 }
 
 function isJson(text: string): boolean {
-  if (!/^\s{0,16}[[{"]/.test(text)) return false;
-  try {
-    JSON.parse(text);
-    return true;
-  } catch {
-    return false;
-  }
+  return /^\s{0,16}[[{"]/.test(text) && isJsonText(text);
 }
 
 /** Between strings that are replaced at once: one by one, thousands of them would take long. */

@@ -1,6 +1,6 @@
 import { createHmac } from 'node:crypto';
 import { ApiError } from '../../../shared/errors.ts';
-import { isObject, type JsonObject } from '../../../shared/json/json-object.ts';
+import { isObject, type JsonObject, mapTexts } from '../../../shared/json/json-object.ts';
 import { maskText } from '../../../shared/masking/mask-text.ts';
 import { withoutPersonalData } from '../../../shared/masking/personal-data.ts';
 import { redactionKinds } from '../../../shared/masking/redaction-kinds.ts';
@@ -90,16 +90,7 @@ export class Redaction {
 
   /** JSON in the terms of a tool, in which any member may have anything. */
   #inValue(value: unknown): unknown {
-    if (typeof value === 'string') return this.text(value);
-    if (typeof value === 'number') {
-      const text = this.text(String(value));
-      return text === String(value) ? value : text;
-    }
-    if (Array.isArray(value)) return value.map((element) => this.#inValue(element));
-    if (!isObject(value)) return value;
-    return Object.fromEntries(
-      Object.entries(value).map(([name, member]) => [this.text(name), this.#inValue(member)]),
-    );
+    return mapTexts(value, (text) => this.text(text));
   }
 
   /** A JSON text stays one, and as it was if it contains nothing. */

@@ -1,4 +1,4 @@
-import { isObject, type JsonObject, parseObject } from '../../../shared/json/json-object.ts';
+import { isJsonText, isObject, type JsonObject, parseObject } from '../../../shared/json/json-object.ts';
 
 /** What a hook decided. */
 export type Verdict =
@@ -55,17 +55,8 @@ export function readChangedParts({ answer }: JsonObject, before: readonly Answer
       throw new HookFailure(`part ${at} of its change is not of type ${part.type}`);
     const text = part.type === 'text' ? changed.text : changed.arguments;
     if (typeof text !== 'string') throw new HookFailure(`part ${at} of its change has no text`);
-    if (part.type === 'tool_call' && isJson(part.arguments) && !isJson(text))
+    if (part.type === 'tool_call' && isJsonText(part.arguments) && !isJsonText(text))
       throw new HookFailure(`the arguments of part ${at} of its change are not JSON`);
     return part.type === 'text' ? { ...part, text } : { ...part, arguments: text };
   });
-}
-
-function isJson(text: string): boolean {
-  try {
-    JSON.parse(text);
-    return true;
-  } catch {
-    return false;
-  }
 }

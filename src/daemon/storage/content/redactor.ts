@@ -1,3 +1,4 @@
+import { isJsonText, mapTexts } from '../../../shared/json/json-object.ts';
 import type { KnownSecrets } from '../../../shared/masking/known-secrets.ts';
 import { maskJsonText } from '../../../shared/masking/mask-json.ts';
 import { withoutPersonalData } from '../../../shared/masking/personal-data.ts';
@@ -33,22 +34,9 @@ export class Redactor {
     const safe = maskJsonText(text, { known });
     if (safe !== text) found.add('credential');
     const clean = this.#personal(safe, found);
-    if (clean === safe || !isJson(safe) || isJson(clean)) return clean;
+    if (clean === safe || !isJsonText(safe) || isJsonText(clean)) return clean;
     // A number was replaced by words.
-    return JSON.stringify(this.#deep(JSON.parse(safe), found));
-  }
-
-  #deep(value: unknown, found: Set<RemovedKind>): unknown {
-    if (typeof value === 'string') return this.#personal(value, found);
-    if (typeof value === 'number') {
-      const text = this.#personal(String(value), found);
-      return text === String(value) ? value : text;
-    }
-    if (Array.isArray(value)) return value.map((element) => this.#deep(element, found));
-    if (typeof value !== 'object' || value === null) return value;
-    return Object.fromEntries(
-      Object.entries(value).map(([name, member]) => [this.#personal(name, found), this.#deep(member, found)]),
-    );
+    return JSON.stringify(mapTexts(JSON.parse(safe), (part) => this.#personal(part, found)));
   }
 
   #personal(text: string, found: Set<RemovedKind>): string {
@@ -62,14 +50,5 @@ export class Redactor {
     if (clean !== undefined) return clean;
     this.#onTooSlow();
     return mark('unchecked');
-  }
-}
-
-function isJson(text: string): boolean {
-  try {
-    JSON.parse(text);
-    return true;
-  } catch {
-    return false;
   }
 }
