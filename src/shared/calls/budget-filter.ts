@@ -2,7 +2,7 @@ import type { CallLabels } from '../constants/call-labels.ts';
 import { RecentMap } from '../recent-map.ts';
 import {
   type CallQuery,
-  formatQuery,
+  endpointPath,
   isLike,
   isQueryFault,
   parseQuery,
@@ -62,15 +62,9 @@ const otherFilters: Readonly<Record<Exclude<keyof CallQuery, 'terms'>, string>> 
   text: 'the text of the answer',
 };
 
-/** An endpoint may be written without `/v1/`. */
+/** Endpoints by their paths. */
 function withPaths(term: QueryTerm): QueryTerm {
-  if (term.word !== 'endpoint') return term;
-  return { ...term, values: term.values.map((value) => (value.startsWith('/') ? value : `/v1/${value}`)) };
-}
-
-/** The one form of filters that are the same. */
-export function formatBudgetFilter(query: CallQuery): string {
-  return formatQuery(query);
+  return term.word === 'endpoint' ? { ...term, values: term.values.map(endpointPath) } : term;
 }
 
 const read = new RecentMap<string, readonly QueryTerm[]>(1_000);

@@ -95,6 +95,11 @@ export function formatQuery({ terms, minTotalMs, minCostUsd, since, until, text 
   return parts.join(' ');
 }
 
+/** The path of an endpoint, which may be written without `/v1/`. */
+export function endpointPath(value: string): string {
+  return value.startsWith('/') ? value : `/v1/${value}`;
+}
+
 /** The time that `since` or `until` of a query means, in a form that `parseTime` reads. `now` is in milliseconds since 1970. */
 export function queryTime(value: string, now: number): string {
   if (isDayWord(value)) return utcDay(value === 'today' ? now : now - dayMs);

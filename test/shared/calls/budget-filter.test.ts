@@ -1,11 +1,6 @@
 import { expect, test } from 'vitest';
-import {
-  type AdmittedCall,
-  formatBudgetFilter,
-  isFiltered,
-  parseBudgetFilter,
-} from '../../../src/shared/calls/budget-filter.ts';
-import { isQueryFault } from '../../../src/shared/calls/query.ts';
+import { type AdmittedCall, isFiltered, parseBudgetFilter } from '../../../src/shared/calls/budget-filter.ts';
+import { formatQuery, isQueryFault } from '../../../src/shared/calls/query.ts';
 
 const call: AdmittedCall = {
   endpoint: '/v1/responses',
@@ -41,7 +36,7 @@ test.each([
 ])('%s matches: %s', (text, matches) => {
   const query = parseBudgetFilter(text);
   if (isQueryFault(query)) throw new Error(query.message);
-  expect(isFiltered(formatBudgetFilter(query), call, route)).toBe(matches);
+  expect(isFiltered(formatQuery(query), call, route)).toBe(matches);
 });
 
 test('an endpoint that is not known may be any', () => {

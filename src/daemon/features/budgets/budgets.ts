@@ -1,6 +1,6 @@
 import { Mutex } from '../../../shared/async/mutex.ts';
-import { formatBudgetFilter, parseBudgetFilter } from '../../../shared/calls/budget-filter.ts';
-import { isQueryFault } from '../../../shared/calls/query.ts';
+import { parseBudgetFilter } from '../../../shared/calls/budget-filter.ts';
+import { formatQuery, isQueryFault } from '../../../shared/calls/query.ts';
 import { tagNamePattern, tagValuePattern } from '../../../shared/constants/call-labels.ts';
 import { type BudgetSettings, budgetsMax, defaultThresholds } from '../../../shared/contract/budgets.ts';
 import { oneLinePattern } from '../../../shared/contract/vocabulary.ts';
@@ -293,7 +293,7 @@ export class SpendingBudgets {
       if (!(await this.#deps.hasKey(workspaceId, key)))
         throw inputFault('value', `must name keys of the workspace by their ids, not "${key}"`);
     }
-    return formatBudgetFilter(query);
+    return formatQuery(query);
   }
 }
 

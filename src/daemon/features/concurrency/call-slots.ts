@@ -13,7 +13,7 @@ export interface QueuedCall {
 }
 
 /** How a call waited. */
-export interface QueueWait {
+export type QueueWait = {
   /** What it waited for: a key, model or provider, and its id or name. */
   limit: SlotLimit['kind'];
   name: string;
@@ -22,7 +22,7 @@ export interface QueueWait {
   /** When it began, in milliseconds since the call arrived. */
   startedMs: number;
   ms: number;
-}
+};
 
 export interface CallSlotsDeps {
   table: SlotTable;

@@ -1,3 +1,3 @@
-export type { CallSlots } from './call-slots.ts';
+export type { CallSlots, QueueWait } from './call-slots.ts';
 export { Concurrency } from './concurrency.ts';
 export { isLimited } from './limits.ts';

@@ -1,5 +1,6 @@
 import type { CallLabels } from '../../../shared/constants/call-labels.ts';
 import type { Cost, NanoUsd, TokenPrices, Tokens } from '../../../shared/money/money.ts';
+import type { QueueWait } from '../concurrency/index.ts';
 import type { SlotAnswer } from '../idempotency/index.ts';
 import type { Attempt } from '../routing/index.ts';
 
@@ -32,19 +33,6 @@ export interface HoldRecord {
   routes?: readonly HeldRoute[];
 }
 
-/** How a call waited until others had ended. */
-export type CallWait = {
-  /** What ran as many calls as it may. */
-  limit: 'key' | 'model' | 'provider';
-  /** Its id or name. */
-  name: string;
-  /** The position when the wait began, counted from 1. */
-  position: number;
-  /** When it began, in milliseconds since the call arrived. */
-  startedMs: number;
-  ms: number;
-};
-
 /** A route of a call, and the most that the call can cost on it. */
 export type HeldRoute = Readonly<{ model: string; provider: string; amount: NanoUsd }>;
 
@@ -69,7 +57,7 @@ export interface CallTrace {
   /** What guardrails did; absent if it had to pass none. */
   hooks?: readonly Readonly<HookRun>[];
   /** How it waited until limits of concurrent calls let it go on; absent if it did not. */
-  waits?: readonly CallWait[];
+  waits?: readonly QueueWait[];
   /** Set if the client's own login at the provider paid: what the call would have cost, null if its price is unknown. */
   subscription?: { listCost: NanoUsd | null };
 }

@@ -1,5 +1,6 @@
 import {
   type CallQuery,
+  endpointPath,
   isQueryFault,
   parseQuery,
   type QueryWord,
@@ -58,10 +59,9 @@ export function selectionIn(filters: CallFilters, now: number): CallSelection {
   };
 }
 
-/** An endpoint may be written without `/v1/`. */
 function termOf({ word, values, ...term }: CallQuery['terms'][number]): SearchTerm {
-  const pathOf = (value: string) => (value.startsWith('/') ? value : `/v1/${value}`);
-  return { ...term, field: fieldsOfWords[word], values: word === 'endpoint' ? values.map(pathOf) : values };
+  const meant = word === 'endpoint' ? values.map(endpointPath) : values;
+  return { ...term, field: fieldsOfWords[word], values: meant };
 }
 
 function parameterTerms(filters: CallFilters): SearchTerm[] {
