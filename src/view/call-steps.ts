@@ -30,10 +30,8 @@ export interface HookStep {
 
 /** What a hook decided, in a line: `pii changed the request: 4 texts replaced`. */
 export function hookText({ name, on, result, message }: HookRun): string {
-  return `${name} ${hookVerbs[result]} the ${on}${message === null ? '' : `: ${message}`}`;
+  return `${name} ${result === 'failed' ? 'failed on' : result} the ${on}${message === null ? '' : `: ${message}`}`;
 }
-
-const hookVerbs = { passed: 'passed', changed: 'changed', refused: 'refused', failed: 'failed on' } as const;
 
 /** When hooks saw a request, one after the other, and its answer, before its end. */
 export function hookSteps({ hooks = [], timings }: Pick<TraceView, 'hooks' | 'timings'>): HookStep[] {

@@ -85,7 +85,7 @@ export function createCallWorker(deps: CallWorkerDeps) {
   });
   const handlers = (calls.handlers ?? [])
     .filter(({ endpoint }) => servedIds.has(endpoint.id))
-    .map((handler) => servedAlone(handler, deps.settings));
+    .map((handler) => servedAlone(handler, models.guardrails));
   const parts = joinFeatures([
     accounts,
     createBudgetFeature(deps, { accounts, events, models, workspaces }),
@@ -161,10 +161,7 @@ function hereOnly(
 }
 
 /** A handler that leaves to the main thread what outlives its request or joins others: background responses and threads. */
-function servedAlone(
-  handler: Handler,
-  { guardrails }: Pick<CallWorkerDeps['settings'], 'guardrails'>,
-): Handler {
+function servedAlone(handler: Handler, guardrails: Pick<Models['guardrails'], 'checksRequests'>): Handler {
   return {
     ...handler,
     handle: (call) => {
@@ -175,8 +172,7 @@ function servedAlone(
       };
       const isAlone = !background && (conversation ?? service?.thread ?? null) === null;
       // A request that is refused would be asked about again.
-      const isChecked = guardrails.hooks.some(({ on }) => on.includes('request'));
-      return isAlone && !isChecked ? handler.handle(call) : Promise.reject(new NotHere());
+      return isAlone && !guardrails.checksRequests ? handler.handle(call) : Promise.reject(new NotHere());
     },
   };
 }

@@ -1,7 +1,7 @@
 import { type Static, Type } from 'typebox';
 import { redactionKinds } from '../../../shared/masking/redaction-kinds.ts';
 import { headersOf, WrittenHeaders } from '../headers.ts';
-import { integer, models, oneOf, text, url } from './schemas.ts';
+import { integer, models, oneOf, patterns, text, url } from './schemas.ts';
 import { type Environment, setting, type Values } from './setting.ts';
 
 const moment = oneOf(['request', 'answer'], 'request or answer');
@@ -54,13 +54,7 @@ export const guardrailSettings = {
       }),
       { default: [] },
     ),
-    patterns: setting(
-      Type.Array(Type.String({ minLength: 1, maxLength: 500, description: 'a regular expression' }), {
-        maxItems: 32,
-        description: 'a list of up to 32 regular expressions',
-      }),
-      { default: [] },
-    ),
+    patterns: setting(patterns, { default: [] }),
     models: setting(models),
   },
 };

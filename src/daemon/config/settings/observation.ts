@@ -1,6 +1,6 @@
 import { Type } from 'typebox';
 import { redactionKinds } from '../../../shared/masking/redaction-kinds.ts';
-import { flag, integer, oneOf, text, url } from './schemas.ts';
+import { flag, integer, oneOf, patterns, text, url } from './schemas.ts';
 import { setting, type Values } from './setting.ts';
 
 /** Most verbose first. */
@@ -28,13 +28,7 @@ export const observationSettings = {
       }),
       { default: [] },
     ),
-    redact_patterns: setting(
-      Type.Array(Type.String({ minLength: 1, maxLength: 500, description: 'a regular expression' }), {
-        maxItems: 32,
-        description: 'a list of up to 32 regular expressions',
-      }),
-      { default: [] },
-    ),
+    redact_patterns: setting(patterns, { default: [] }),
     honour_store_false: setting(flag, { default: false }),
   },
   log: {

@@ -23,6 +23,10 @@ export const dollars = Type.String({
   description: 'text: dollars like "0.59"',
 });
 export const models = Type.Array(text, { description: 'a list of models, with * as a wildcard' });
+export const patterns = Type.Array(
+  Type.String({ minLength: 1, maxLength: 500, description: 'a regular expression' }),
+  { maxItems: 32, description: 'a list of up to 32 regular expressions' },
+);
 export const port = integer(0, 65_535, 'a port');
 
 /** `unit` is what the value is: `a number of days`. */

@@ -50,13 +50,14 @@ export async function askHooks(
         ...(message && { message }),
       });
     const over = new AbortController();
+    const ended = AbortSignal.any([over.signal, signal]);
     const late = world
-      .sleep(hook.timeoutMs, AbortSignal.any([over.signal, signal]))
+      .sleep(hook.timeoutMs, ended)
       .then(() => over.abort(new Error(`it took longer than ${hook.timeoutMs} ms`)))
       .catch(() => {});
     let verdict: Verdict;
     try {
-      const reply = await ask(hook, JSON.stringify(question()), AbortSignal.any([over.signal, signal]));
+      const reply = await ask(hook, JSON.stringify(question()), ended);
       verdict = readVerdict(reply);
       if (verdict.action === 'change') apply(verdict.changed);
     } catch (error) {

@@ -11,7 +11,7 @@ import { type AskDeps, askHooks, isFor, noteRun } from './ask-hooks.ts';
 import { guardedAnswer } from './guarded-answer.ts';
 import { type Patterns, type Redacted, Redaction } from './redaction.ts';
 import type { Restorer } from './restorer.ts';
-import type { GuardrailSettings, Hook, RedactionRules } from './settings.ts';
+import type { GuardrailSettings, Hook, HookMoment, RedactionRules } from './settings.ts';
 import { HookFailure } from './verdict.ts';
 
 interface GuardrailDeps extends AskDeps {
@@ -61,7 +61,7 @@ export class Guardrails {
 
   /** Whether hooks have to see requests. */
   get checksRequests(): boolean {
-    return this.#deps.settings.guardrails.hooks.some(({ on }) => on.includes('request'));
+    return this.#hooksOn('request').length > 0;
   }
 
   /**
@@ -73,7 +73,7 @@ export class Guardrails {
     let { body } = call;
     const { model, stream } = body as { model?: unknown; stream?: unknown };
     const named = typeof model === 'string' ? model : undefined;
-    const hooks = this.#hooks('request', named);
+    const hooks = this.#hooksOn('request').filter((hook) => isFor(hook, named));
     if (hooks.length === 0) return body;
     const { world } = this.#deps;
     const checked: Checked = { startedAt: world.elapsed(), runs: [] };
@@ -108,7 +108,7 @@ export class Guardrails {
     const checked = this.#checked.get(call.requestId);
     if (checked) this.#checked.delete(call.requestId);
     const { redaction } = this.#deps.settings.guardrails;
-    const hooks = this.#hooks('answer', undefined, true);
+    const hooks = this.#hooksOn('answer');
     if (checked === undefined && redaction === undefined && hooks.length === 0) return undefined;
     const redact = redaction && {
       models: redaction.models,
@@ -141,10 +141,8 @@ export class Guardrails {
     return new Redaction(rules, { patterns, key: this.#keyOf(workspaceId) });
   }
 
-  #hooks(moment: 'request' | 'answer', model: string | undefined, anyModel = false): Hook[] {
-    return this.#deps.settings.guardrails.hooks.filter(
-      (hook) => hook.on.includes(moment) && (anyModel || isFor(hook, model)),
-    );
+  #hooksOn(moment: HookMoment): Hook[] {
+    return this.#deps.settings.guardrails.hooks.filter(({ on }) => on.includes(moment));
   }
 
   #patternsOf(of: readonly string[]): Patterns {
