@@ -1,15 +1,10 @@
-import { type Weekday, weekdays } from '../../../shared/time/time-zones.ts';
+import type { CalendarMembers } from '../../../shared/money/spend-calendars.ts';
+import { weekdays } from '../../../shared/time/time-zones.ts';
 import type { Field, FormValues } from '../text/form-field.ts';
-
-interface Calendar {
-  time_zone?: string | null | undefined;
-  day_starts?: string | null | undefined;
-  week_starts?: Weekday | null | undefined;
-}
 
 /** When the periods of a limit begin; `params` are the names that the daemon has for a field. */
 export function calendarFields(
-  calendar: Calendar | null | undefined,
+  calendar: CalendarMembers | null | undefined,
   { params = (name: string) => [name], isShown = () => true }: CalendarOptions = {},
 ): Field[] {
   return [

@@ -1,19 +1,14 @@
-import { type Weekday, weekdays } from '../../../shared/time/time-zones.ts';
+import type { CalendarMembers } from '../../../shared/money/spend-calendars.ts';
+import { weekdays } from '../../../shared/time/time-zones.ts';
 import { zoneName } from '../../data/preferences.ts';
 import { zoneNames } from '../../data/zones.ts';
 import type { Field } from '../../parts/field-types.ts';
 
 export type CalendarField = 'zone' | 'dayStarts' | 'weekStarts';
 
-interface Calendar {
-  time_zone?: string | null | undefined;
-  day_starts?: string | null | undefined;
-  week_starts?: Weekday | null | undefined;
-}
-
 /** Fields for when the periods of a limit begin; none for what never resets. `param` precedes their names in errors. */
 export function calendarFields(
-  calendar: Calendar | null | undefined,
+  calendar: CalendarMembers | null | undefined,
   { period, param = '' }: { period: string; param?: string },
 ): Field<CalendarField>[] {
   if (period === 'none' || period === 'total') return [];
