@@ -126,6 +126,11 @@ describe('a change that keeps all balances right is found:', () => {
        UPDATE ledger_chain SET entries = json_set(entries, '$[0][5]', 5) WHERE number = 2`,
       'Link 2 of the ledger chain was changed.',
     ],
+    [
+      'a link that is no JSON any more',
+      'UPDATE ledger_chain SET entries = substr(entries, 2) WHERE number = 2',
+      'Link 2 of the ledger chain was changed.',
+    ],
     ['a deleted link', 'DELETE FROM ledger_chain WHERE number = 2', 'Link 2 of the ledger chain is missing.'],
   ])('%s', (_what, sql, problem) => {
     tamper(sql);
