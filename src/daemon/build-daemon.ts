@@ -13,7 +13,6 @@ import { applyReload, createReloadableSettings } from './config/reloadable-setti
 import type { ConfigFlags } from './config/settings/setting.ts';
 import { createServer, type HttpServer } from './http/server.ts';
 import { backupFiles } from './process/backup-files.ts';
-import { createCallLog } from './process/call-log.ts';
 import { createConfigFile } from './process/config-file.ts';
 import { createFileLog, noteInFile, type PinoLog } from './process/create-log.ts';
 import { writeDaemonFile } from './process/daemon-file.ts';
@@ -22,7 +21,7 @@ import type { DrainTimes } from './process/drain.ts';
 import type { LogFile } from './process/log-file.ts';
 import { vaultSettings } from './process/master-key-stores.ts';
 import { createReloader } from './process/reloader.ts';
-import { requestLogger } from './process/request-logger.ts';
+import { createCallLog, requestLogger } from './process/request-logger.ts';
 import { requireDataKey } from './process/require-data-key.ts';
 import type { HangLimits } from './process/watch-turns.ts';
 import { ContentThread } from './storage/content/content-thread.ts';

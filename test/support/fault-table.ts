@@ -187,7 +187,7 @@ export const plantedFaults: readonly Fault[] = [
     replacement: 'media.most += part.data !== undefined ?',
   },
   {
-    path: 'src/daemon/features/routing/retry-budget.ts',
+    path: 'src/daemon/features/routing/open-route.ts',
     kind: 'operator',
     text: 'if (balance.tenths < 10) return false;',
     replacement: 'if (balance.tenths <= 10) return false;',

@@ -1,9 +1,8 @@
 import { type Offer, type Resolution, SpeedMeter } from '../../src/daemon/features/catalog/index.ts';
 import { unknownCapabilities } from '../../src/daemon/features/catalog/model-traits.ts';
 import { Health, type ProviderRoute } from '../../src/daemon/features/routing/index.ts';
-import type { PlanRequest } from '../../src/daemon/features/routing/judge-offer.ts';
-import type { Requirements } from '../../src/daemon/features/routing/needs.ts';
-import { planRoutes } from '../../src/daemon/features/routing/plan-routes.ts';
+import type { PlanRequest, Requirements } from '../../src/daemon/features/routing/judge-offer.ts';
+import { planRoutes } from '../../src/daemon/features/routing/router.ts';
 import { ApiError } from '../../src/shared/errors.ts';
 import type { Prices } from '../../src/shared/money/money.ts';
 import { fakeWorld } from './fake-world.ts';

@@ -6,7 +6,7 @@ import { ApiError } from '../../shared/errors.ts';
 import { apiVersion } from '../../shared/version.ts';
 import type { Caller, Handler } from '../base/handler.ts';
 import type { InnerCalls } from '../features/mcp/index.ts';
-import { checkAccess } from '../http/protection/access.ts';
+import { checkAccess } from '../http/endpoint-route.ts';
 import { faultsOf } from '../http/validation/faults.ts';
 import { type InputCheck, inputCheck, validatorOf } from '../http/validation/input-check.ts';
 

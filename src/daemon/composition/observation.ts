@@ -17,7 +17,7 @@ import {
   traceViews,
 } from '../features/traces/index.ts';
 import type { Workspaces } from '../features/workspaces/index.ts';
-import type { CallLog } from '../process/call-log.ts';
+import type { CallLog } from '../process/request-logger.ts';
 import { otlpLineWriter } from '../telemetry/otlp-line.ts';
 import type { Accounts } from './accounts.ts';
 import type { AppDeps } from './app-deps.ts';

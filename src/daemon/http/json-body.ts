@@ -4,8 +4,13 @@ import { promisify } from 'node:util';
 import { brotliDecompress, gunzip, inflate, zstdDecompress } from 'node:zlib';
 import type { Semaphore } from '../../shared/async/semaphore.ts';
 import { ApiError } from '../../shared/errors.ts';
-import { parseWithExactConstants } from '../../shared/json/exact-json.ts';
-import { mayBeDeep, requestShape, type ShapeLimits, shapeFault } from '../../shared/json/json-shape.ts';
+import {
+  mayBeDeep,
+  parseWithExactConstants,
+  requestShape,
+  type ShapeLimits,
+  shapeFault,
+} from '../../shared/json/json-text.ts';
 
 /** The shortest text with as many members, `"":1,`. One with as many objects or values is longer. */
 const smallBytes = requestShape.membersMax * 5;

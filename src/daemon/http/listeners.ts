@@ -1,7 +1,7 @@
 import type { Server } from 'node:http';
 import { createServer, type Server as NetServer, type Socket } from 'node:net';
-import { outliveConnections } from './accepted-sockets.ts';
 import { unixClient } from './client-address.ts';
+import { outliveConnections } from './connection-errors.ts';
 import { listenOnSocketFile, type SocketAccess } from './socket-file.ts';
 
 const socketFileConnections = new WeakSet<Socket>();

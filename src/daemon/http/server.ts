@@ -6,8 +6,12 @@ import Fastify, { type FastifyError, type FastifyInstance } from 'fastify';
 import { loopTurns } from '../../shared/async/loop-turns.ts';
 import { ApiError } from '../../shared/errors.ts';
 import { gatewayKeyHeader, keyedPrefix, keyInPath } from '../../shared/http/gateway-key.ts';
-import { closeQueuedResponses, closeTimedOutConnections, outliveConnections } from './accepted-sockets.ts';
-import { rawAnswers } from './connection-errors.ts';
+import {
+  closeQueuedResponses,
+  closeTimedOutConnections,
+  outliveConnections,
+  rawAnswers,
+} from './connection-errors.ts';
 import { countedBody } from './counted-body.ts';
 import { addEndpoints, credentialIn, routeUrl } from './endpoint-route.ts';
 import { cutStalled } from './event-stream.ts';

@@ -9,13 +9,13 @@ import {
 import type { AddressInfo, Socket } from 'node:net';
 import type { Log } from '../base/log.ts';
 import type { Forwarding } from '../features/paywalls/index.ts';
+import { type Client, clientOf, type IsTrustedProxy } from '../http/client-address.ts';
 import {
   closeQueuedResponses,
   closeTimedOutConnections,
   outliveConnections,
-} from '../http/accepted-sockets.ts';
-import { type Client, clientOf, type IsTrustedProxy } from '../http/client-address.ts';
-import { responseOn } from '../http/connection-errors.ts';
+  responseOn,
+} from '../http/connection-errors.ts';
 import { discardBody } from '../http/discard-body.ts';
 import { httpLimits } from '../http/protection/limits.ts';
 import { acceptWebSockets, type WebSocketOffer } from '../http/sockets/upgrade-offers.ts';

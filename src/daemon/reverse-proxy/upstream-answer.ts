@@ -1,6 +1,6 @@
 import type { ClientRequest, IncomingMessage } from 'node:http';
 import type { Socket } from 'node:net';
-import { outlive } from '../http/accepted-sockets.ts';
+import { outlive } from '../http/connection-errors.ts';
 import { whenLate } from '../runtime/when-late.ts';
 
 /** The upstream did not begin to respond within the time of its paywall. */

@@ -1,5 +1,5 @@
-import { parseExactly } from '../../shared/json/exact-json.ts';
 import { isObject, type JsonObject as Json } from '../../shared/json/json-object.ts';
+import { parseExactly } from '../../shared/json/json-text.ts';
 import type { Dropped } from '../features/upstreams/upstream.ts';
 import type { Adapter, EmbeddingsAdapter, ProviderRequest } from './adapter.ts';
 

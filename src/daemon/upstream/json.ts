@@ -1,5 +1,5 @@
 import { isObject, type JsonObject as Json, listOf } from '../../shared/json/json-object.ts';
-import { mayBeDeep, shapeFault, unbounded } from '../../shared/json/json-shape.ts';
+import { mayBeDeep, shapeFault, unbounded } from '../../shared/json/json-text.ts';
 
 export { isObject, type Json };
 

@@ -1,5 +1,5 @@
-import { isExactNumber, parseExactly } from '../json/exact-json.ts';
 import { isObject } from '../json/json-object.ts';
+import { isExactNumber, parseExactly } from '../json/json-text.ts';
 import { KnownSecrets } from './known-secrets.ts';
 import { isSecretHeader } from './mask-headers.ts';
 import { addCredential, type MaskOptions, maskServerUrl, maskText, removedText } from './mask-text.ts';

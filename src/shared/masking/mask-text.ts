@@ -1,5 +1,5 @@
-import { stringEnd } from '../json/exact-json.ts';
 import { isJsonText } from '../json/json-object.ts';
+import { stringEnd } from '../json/json-text.ts';
 import { decodePercent } from '../text/decode-percent.ts';
 import { hostSecrets, inJson, KnownSecrets, looksRandom, looksUnusual } from './known-secrets.ts';
 

@@ -3,7 +3,7 @@ import { Type } from 'typebox';
 import { describe, expect, test, vi } from 'vitest';
 import { implement } from '../../../src/daemon/base/handler.ts';
 import { parseJson } from '../../../src/daemon/http/json-body.ts';
-import { haveTooManyContainers } from '../../../src/shared/json/json-shape.ts';
+import { haveTooManyContainers } from '../../../src/shared/json/json-text.ts';
 import { collectGarbage, usedBytes } from '../../support/collect-garbage.ts';
 import { anEndpoint, aServer, keyWith } from './http-fixture.ts';
 

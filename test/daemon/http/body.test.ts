@@ -4,7 +4,7 @@ import { Type } from 'typebox';
 import { describe, expect, test } from 'vitest';
 import { implement } from '../../../src/daemon/base/handler.ts';
 import { parseJson } from '../../../src/daemon/http/json-body.ts';
-import { shapeFault, unbounded } from '../../../src/shared/json/json-shape.ts';
+import { shapeFault, unbounded } from '../../../src/shared/json/json-text.ts';
 import { pauseProcess } from '../../support/pause-process.ts';
 import { aListeningServer, anEndpoint, aServer, echo, statusesIn, Wire } from './http-fixture.ts';
 

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { createCallLog } from '../../../src/daemon/process/call-log.ts';
+import { createCallLog } from '../../../src/daemon/process/request-logger.ts';
 import type { EventView } from '../../../src/shared/contract/events.ts';
 
 const completed: EventView = {

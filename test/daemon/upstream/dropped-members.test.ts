@@ -5,8 +5,10 @@ import { parseChat } from '../../../src/daemon/features/inference/formats/chat-c
 import { parseMessagesCall } from '../../../src/daemon/features/inference/formats/messages/parse.ts';
 import { parseResponses } from '../../../src/daemon/features/inference/formats/responses/parse.ts';
 import { parseInput } from '../../../src/daemon/features/inference/formats/responses/parse-input.ts';
-import { withoutForeignItems } from '../../../src/daemon/features/inference/translation/foreign-items.ts';
-import { withPlainTools } from '../../../src/daemon/features/inference/translation/plain-tools.ts';
+import {
+  withoutForeignItems,
+  withPlainTools,
+} from '../../../src/daemon/features/inference/translation/plain-tools.ts';
 import { stoppedAnswer } from '../../../src/daemon/features/inference/translation/stop-sequences.ts';
 import type { Inference, Wire } from '../../../src/daemon/features/upstreams/neutral.ts';
 import type { Adapter } from '../../../src/daemon/upstream/adapter.ts';
@@ -403,7 +405,8 @@ function outcomeAt({ adapter, model }: { adapter: Adapter; model: string }, pars
       outputTokensMax: undefined,
     });
     const answer = { kind: 'stream', batches: noBatches(), dropped: request.dropped ?? [] } as const;
-    return (stoppedAnswer(answer, { inference }).dropped ?? []).length > 0 ? 'dropped' : 'sent';
+    const { dropped = [] } = stoppedAnswer(answer, { inference }, inference.sampling.stop ?? []);
+    return dropped.length > 0 ? 'dropped' : 'sent';
   } catch (error) {
     if (error instanceof ApiError) throw error;
     return 'refused';

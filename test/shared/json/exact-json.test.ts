@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import { parseExactly, parseWithExactConstants } from '../../../src/shared/json/exact-json.ts';
+import { parseExactly, parseWithExactConstants } from '../../../src/shared/json/json-text.ts';
 
 describe('the values of a schema', () => {
   test.each([

@@ -30,14 +30,16 @@ import {
   requireKnownCost,
 } from './key-policy.ts';
 import { Meter } from './meter.ts';
-import { costOn, inputTokens, noTokens } from './pricing/cost-bound.ts';
 import {
   capOutputToBudget,
+  costOn,
   heldRoutes,
+  inputTokens,
   invoicedCost,
+  noTokens,
   type OutputBudget,
   uncappedBudget,
-} from './pricing/output-budget.ts';
+} from './pricing/cost-bound.ts';
 import { ClientLeft, takeSlots } from './take-slots.ts';
 
 /** Routes of a plan that a trace includes. */

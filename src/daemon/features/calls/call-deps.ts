@@ -8,8 +8,8 @@ import type { PaidCalls } from '../payment-required/index.ts';
 import type { Router } from '../routing/index.ts';
 import type { Captures } from './call-capture.ts';
 import type { CallObserver } from './call-observer.ts';
+import type { RunningCalls } from './cancellation.ts';
 import type { HasHardBudget, RouteBudgets } from './key-policy.ts';
-import type { RunningCalls } from './running-calls.ts';
 import type { Sealer } from './sealing.ts';
 import type { SilentStarts } from './silent-starts.ts';
 

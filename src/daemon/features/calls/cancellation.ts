@@ -1,8 +1,8 @@
+import { TransientMap } from '../../../shared/async/transient.ts';
 import { CallAbortController, whenAborted } from '../../../shared/async/when-aborted.ts';
 import { ApiError } from '../../../shared/errors.ts';
 import type { Identified } from '../../base/handler.ts';
 import type { CallStatus } from '../metering/index.ts';
-import type { RunningCalls } from './running-calls.ts';
 
 /** The reason why a call was canceled before its answer was complete. */
 export type CancelReason =
@@ -85,4 +85,36 @@ export function cancellationError(reason: CancelReason): ApiError {
   }
   if (reason === 'stopped') return new ApiError('conflict', { message: 'The run was stopped.' });
   return new ApiError('unavailable', { message: 'The client left.' });
+}
+
+interface RunningCall {
+  workspaceId: string;
+  cancel: (reason: 'canceled' | 'cut-off') => void;
+}
+
+/** The admitted calls of this process that are not over, by request. */
+export class RunningCalls {
+  readonly #calls = new TransientMap<string, RunningCall>();
+
+  /** Returns a function that forgets the call; to be called when it is over. */
+  add(requestId: string, call: RunningCall): () => void {
+    this.#calls.set(requestId, call);
+    return () => {
+      // A request may make several calls, one after another.
+      if (this.#calls.get(requestId) === call) this.#calls.delete(requestId);
+    };
+  }
+
+  /** Ends a call of the workspace as its client could. Returns whether there was one. */
+  cancel(workspaceId: string, requestId: string): boolean {
+    const call = this.#calls.get(requestId);
+    if (call?.workspaceId !== workspaceId) return false;
+    call.cancel('canceled');
+    return true;
+  }
+
+  /** Ends all calls, as another daemon may settle them now. */
+  cutOff(): void {
+    for (const call of this.#calls.values()) call.cancel('cut-off');
+  }
 }

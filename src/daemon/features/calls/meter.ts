@@ -14,23 +14,82 @@ import {
 import type { Offer } from '../catalog/index.ts';
 import type { SlotAnswer } from '../idempotency/index.ts';
 import {
+  type Admission,
   type CallOutcome,
   type CallStatus,
   type CallTrace,
+  type Hold,
   type HookRun,
   heldForRoute,
+  settlementFor,
   type UsageRecord,
+  usageRecord,
 } from '../metering/index.ts';
 import type { Attempt, Route } from '../routing/index.ts';
 import type { Billed, FinishReason, InferenceEvent } from '../upstreams/neutral.ts';
 import type { Dropped } from '../upstreams/upstream.ts';
-import type { CallProgress } from './call-observer.ts';
-import { HeldCall, type HeldCallOptions } from './held-call.ts';
+import type { CallObserver, CallProgress } from './call-observer.ts';
 import type { Output } from './output-items.ts';
 import { noTokens, tokensMax } from './pricing/cost-bound.ts';
 import { pricesOfTier } from './pricing/service-tiers.ts';
 import type { Settled } from './renderer.ts';
 import { serviceAnswer } from './service-member.ts';
+
+export interface HeldCallOptions {
+  admission: Pick<Admission, 'settle'>;
+  hold: Hold;
+  observers: readonly Pick<CallObserver, 'onSettled'>[];
+  clock: { elapsed(): number };
+  /** `clock.elapsed()` when the request arrived. */
+  startedAt: number;
+  /** Called once when the call is over, before its settlement is on disk. */
+  onEnd?: () => void;
+}
+
+/** An admitted call, whose hold is settled once: by whatever ends it first. */
+export class HeldCall {
+  readonly #options: HeldCallOptions;
+  #settled: Promise<UsageRecord> | undefined;
+
+  constructor(options: HeldCallOptions) {
+    this.#options = options;
+  }
+
+  get isSettled(): boolean {
+    return this.#settled !== undefined;
+  }
+
+  /** Milliseconds since the request arrived, to a tenth. */
+  sinceStart(): number {
+    const { clock, startedAt } = this.#options;
+    return Math.round((clock.elapsed() - startedAt) * 10) / 10;
+  }
+
+  /**
+   * Settles the hold with the first outcome; later ones are not asked for. `answer` is stored for the call's Idempotency-Key
+   * in the same transaction. Rejects if the settlement cannot be written.
+   */
+  settle(
+    outcome: () => CallOutcome,
+    answer?: (usage: UsageRecord) => SlotAnswer | undefined,
+  ): Promise<UsageRecord> {
+    this.#settled ??= this.#settle(outcome(), answer);
+    return this.#settled;
+  }
+
+  async #settle(
+    outcome: CallOutcome,
+    answer: ((usage: UsageRecord) => SlotAnswer | undefined) | undefined,
+  ): Promise<UsageRecord> {
+    const { admission, hold, observers, onEnd } = this.#options;
+    onEnd?.();
+    const usage = usageRecord(hold.record, outcome);
+    await admission.settle(hold, settlementFor(usage, answer?.(usage)));
+    const settledMs = this.sinceStart();
+    for (const observer of observers) observer.onSettled?.(usage, settledMs);
+    return usage;
+  }
+}
 
 /** A running stream's cost is saved this often, and whenever it has grown by a cent, in case the daemon dies. */
 const progressEveryMs = 2_000;

@@ -4,7 +4,6 @@ import type { OpenedRoute, Route } from '../routing/index.ts';
 import type { Batch, CallFormat, Inference, ReasoningOrigin } from '../upstreams/neutral.ts';
 import type { Dropped, UpstreamAnswer } from '../upstreams/upstream.ts';
 import { admit } from './admit.ts';
-import { AnsweredCall } from './answered-call.ts';
 import type { CallDeps } from './call-deps.ts';
 import { type ModelCall, observersOf } from './call-observer.ts';
 import { type CancelReason, cancellationError, settleReasonOf, watchCancellation } from './cancellation.ts';
@@ -15,7 +14,7 @@ import { noTokens } from './pricing/cost-bound.ts';
 import { readAhead } from './read-ahead.ts';
 import type { Settled } from './renderer.ts';
 import type { Sealer } from './sealing.ts';
-import type { StartedCall } from './started-call.ts';
+import { AnsweredCall, type StartedCall } from './started-call.ts';
 
 /** Prepares the rendering of a call that a provider has started to answer. */
 export type FormatOf<Format> = (answered: AnsweredCall) => Format;

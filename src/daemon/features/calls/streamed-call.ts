@@ -2,11 +2,11 @@ import { asApiError } from '../../../shared/errors.ts';
 import { StreamReply } from '../../base/handler.ts';
 import type { Route } from '../routing/index.ts';
 import { relayStream, type StreamFormat } from './answer-call.ts';
-import { headerText } from './answered-call.ts';
 import type { CallDeps } from './call-deps.ts';
 import type { ModelCall } from './call-observer.ts';
 import { errorType, type Settled, type StartedFailure } from './renderer.ts';
 import { type FailedStart, type FormatOf, type RewriteAnswer, startCall } from './start-call.ts';
+import { headerText } from './started-call.ts';
 
 /** Renders the whole stream of a call that failed before its answer. */
 export type RenderFailedStart = (

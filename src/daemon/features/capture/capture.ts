@@ -5,10 +5,14 @@ import { RecentMap } from '../../../shared/recent-map.ts';
 import { type Caller, credentialId, type Identified } from '../../base/handler.ts';
 import type { World } from '../../base/world.ts';
 import type { CallCapture, CapturedRequest, Captures, ModelCall } from '../calls/index.ts';
-import { type CaptureSettings, captureLevel, type WorkspaceLevels } from './capture-level.ts';
+import {
+  type CaptureSettings,
+  captureLevel,
+  type WireWindows,
+  type WorkspaceLevels,
+} from './capture-level.ts';
 import { CapturedCall } from './captured-call.ts';
 import type { AskedContent, ContentStore } from './store.ts';
-import type { WireWindows } from './wire-windows.ts';
 
 /** Longer requests are kept without their body. */
 const bodyBytesMax = 8 * 1024 * 1024;

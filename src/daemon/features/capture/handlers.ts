@@ -26,9 +26,8 @@ import {
   loginOf,
 } from '../../base/handler.ts';
 import { timeBound } from '../metering/index.ts';
-import type { CaptureSettings, LevelSource } from './capture-level.ts';
+import type { CaptureSettings, LevelSource, WireWindows } from './capture-level.ts';
 import type { CallContent, Composition, ContentPage, ContentStore, ContentText } from './store.ts';
-import type { WireWindows } from './wire-windows.ts';
 
 /** The most requests that are looked up at a time. */
 const lookedUpMax = 500;

@@ -2,8 +2,7 @@ import type { ConfigWarning } from '../../../shared/contract/configuration.ts';
 import { ApiError } from '../../../shared/errors.ts';
 import { inWords } from '../../../shared/text/in-words.ts';
 import { type AliasTarget, modelsOf } from './alias.ts';
-import { isWildcard } from './alias-index.ts';
-import type { Catalog } from './catalog.ts';
+import { type Catalog, isWildcard } from './catalog.ts';
 import { listAdvice } from './resolve-name.ts';
 
 /** A model of the configuration that the catalog does not have. */

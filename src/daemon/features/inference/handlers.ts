@@ -36,10 +36,10 @@ import {
   previewMessageCost,
   previewResponseCost,
 } from './lifecycles/request/preview-cost.ts';
-import { withDefaultModel, withStoreDefault } from './lifecycles/request/read-request.ts';
+import { wantsStrictEvents, withDefaultModel, withStoreDefault } from './lifecycles/request/read-request.ts';
 import { respond } from './lifecycles/request/respond.ts';
 import { responseSockets } from './lifecycles/socket/socket-session.ts';
-import { storedResponseHandlers, wantsStrictEvents } from './stored-response-handlers.ts';
+import { storedResponseHandlers } from './stored-response-handlers.ts';
 import { type Payable, type Receivable, withPayment } from './with-payment.ts';
 
 export interface InferenceFeatures {

@@ -16,11 +16,7 @@ import { type PageRequest, pageOf } from '../../base/replies.ts';
 import type { Background } from './lifecycles/background/background.ts';
 import { withoutUnknownEvents } from './lifecycles/background/event-log.ts';
 import type { InferenceDeps } from './lifecycles/inference-deps.ts';
-
-/** The stream helper of OpenAI's SDK rejects unknown events, and identifies itself with this header. */
-export function wantsStrictEvents(headers: Call<typeof getResponse>['headers']): boolean {
-  return headers['x-stainless-helper-method'] === 'stream';
-}
+import { wantsStrictEvents } from './lifecycles/request/read-request.ts';
 
 export function storedResponseHandlers(deps: InferenceDeps, background: Background): Handler[] {
   const { responses, world } = deps;

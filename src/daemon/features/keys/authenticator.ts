@@ -15,7 +15,14 @@ import {
 import { repeatedly, type World } from '../../base/world.ts';
 import type { TokenRecord, TokensStore } from '../tokens/index.ts';
 import type { WorkspacesStore } from '../workspaces/index.ts';
-import { type ActiveKeys, createActiveKeys, expiredKeyOf, expiryOf, pausedKeyOf } from './active-keys.ts';
+import {
+  type ActiveKeys,
+  createActiveKeys,
+  createCredentialUses,
+  expiredKeyOf,
+  expiryOf,
+  pausedKeyOf,
+} from './active-keys.ts';
 import {
   createIdleLogins,
   expired,
@@ -23,7 +30,6 @@ import {
   revocationSignals,
   type SignalOf,
 } from './credential-ends.ts';
-import { createCredentialUses } from './last-use.ts';
 import type { KeyRecord, KeysStore, PreviousSecret } from './store.ts';
 
 type AgentIdentity = Pick<AgentCaller, 'workspaceId'> & { id: string };

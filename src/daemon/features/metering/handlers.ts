@@ -14,7 +14,7 @@ import type { UsageGroup } from './store.ts';
 import { bucketsView, latencyViews, seriesView } from './usage/series-view.ts';
 import { groupingsIn } from './usage/usage-groups.ts';
 import { timeBound, timeZoneIn, type UsageReader, unknownPage } from './usage/usage-reader.ts';
-import { servedView, usageSums, usageView } from './usage/usage-view.ts';
+import { servedView, usageSums, usageView } from './usage/usage-record.ts';
 
 interface UsageHandlersDeps {
   usage: UsageReader;

@@ -1,4 +1,10 @@
-export { type Admission, createAdmission, type Hold } from './admission/admission.ts';
+export {
+  type Admission,
+  createAdmission,
+  type Hold,
+  settledEvent,
+  settlementFor,
+} from './admission/admission.ts';
 export {
   AgentAllowances,
   type AgentUse,
@@ -9,7 +15,6 @@ export { BudgetRules, marksOf } from './admission/budget-rules.ts';
 export type { BudgetNews, KeyUse } from './admission/budgets.ts';
 export { type CapWarning, capWarningData, PaymentDue } from './admission/limit-errors.ts';
 export { recoverHolds } from './admission/recover-holds.ts';
-export { settledEvent, settlementFor } from './admission/settlement.ts';
 export { createSharedAdmission } from './admission/shared-admission.ts';
 export { SharedAllowances, type SharedAllowancesStore } from './admission/shared-allowances.ts';
 export { createCredit } from './credit.ts';
@@ -34,5 +39,11 @@ export type {
 } from './store.ts';
 export { distribution } from './usage/series-view.ts';
 export { createUsageReader, timeBound, type UsageReader } from './usage/usage-reader.ts';
-export { type CallOutcome, usageRecord } from './usage/usage-record.ts';
-export { costView, finishedCallView, subscriptionView, tokenCounts } from './usage/usage-view.ts';
+export {
+  type CallOutcome,
+  costView,
+  finishedCallView,
+  subscriptionView,
+  tokenCounts,
+  usageRecord,
+} from './usage/usage-record.ts';

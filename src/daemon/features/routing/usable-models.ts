@@ -1,8 +1,7 @@
 import type { Resolution } from '../catalog/index.ts';
 import type { Standing } from './health.ts';
-import { judgeOffer, type PlanRequest } from './judge-offer.ts';
-import type { Requirements } from './needs.ts';
-import { limitAgainst } from './plan-routes.ts';
+import { judgeOffer, type PlanRequest, type Requirements } from './judge-offer.ts';
+import { limitAgainst } from './router.ts';
 
 /** What every request needs at least. */
 const least: Requirements = {

@@ -1,6 +1,6 @@
 import { ApiError, failures, isErrorCode } from '../../../shared/errors.ts';
 import type { MakeId } from '../../../shared/ids.ts';
-import { haveTooManyContainers, requestShape } from '../../../shared/json/json-shape.ts';
+import { haveTooManyContainers, requestShape } from '../../../shared/json/json-text.ts';
 import type { KnownSecrets } from '../../../shared/masking/known-secrets.ts';
 import type { Log } from '../../base/log.ts';
 import type { UsageRecord } from '../metering/index.ts';

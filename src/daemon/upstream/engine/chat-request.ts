@@ -1,4 +1,4 @@
-import { parseExactly } from '../../../shared/json/exact-json.ts';
+import { parseExactly } from '../../../shared/json/json-text.ts';
 import type { ChatFunctions, ChatItem, FunctionCallItem } from './llama.ts';
 import { RequestFault } from './reply.ts';
 

@@ -1,8 +1,8 @@
 import type { Inference } from '../../features/upstreams/neutral.ts';
 import type { Content } from './answer.ts';
+import { countRecognized, isReasoning, summaryOf } from './compose.ts';
 import type { Conversation, ToolResult } from './conversation.ts';
 import { joinWords, plural, quote } from './format-text.ts';
-import { countRecognized, isReasoning, summaryOf } from './reasoning.ts';
 import { jsonFor } from './schema-values.ts';
 import { chooseTools, planCall } from './tool-choice.ts';
 

@@ -1,7 +1,7 @@
 import type { EmbeddingInput, EmbeddingRequest } from '../../features/upstreams/neutral.ts';
 import { type EmbeddingAnswer, UpstreamFailure } from '../../features/upstreams/upstream.ts';
+import { countTokens } from './conversation.ts';
 import { embeddingContextLength, embeddingModel } from './models.ts';
-import { countTokens } from './tokens.ts';
 
 const dimensionsDefault = 256;
 const dimensionsMax = 4096;

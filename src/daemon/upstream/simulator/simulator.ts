@@ -1,15 +1,23 @@
 import type { World } from '../../base/world.ts';
-import type { Batch, InferenceEvent } from '../../features/upstreams/neutral.ts';
+import type { Batch, Inference, InferenceEvent } from '../../features/upstreams/neutral.ts';
 import { type Upstream, type UpstreamCall, UpstreamFailure } from '../../features/upstreams/upstream.ts';
 import { droppedMembers, type Sent } from '../dropped-members.ts';
-import { immediately, type Pace, type SimulatedAnswer } from './answer.ts';
-import { createBehaviours } from './behaviours.ts';
-import { type ComposeOptions, type Composition, compose } from './compose.ts';
-import { type Conversation, readConversation } from './conversation.ts';
+import { type Content, immediately, type Pace, type SimulatedAnswer } from './answer.ts';
+import { assistantContent } from './assistant.ts';
+import { type ComposeOptions, type Composition, compose, originOf, provider } from './compose.ts';
+import { type Conversation, readConversation, takeWords } from './conversation.ts';
 import { embed } from './embed.ts';
 import { plural } from './format-text.ts';
-import { behaviourOf, contextLength, outputTokensMax, simulatorId, slowPace } from './models.ts';
-import { originOf, provider } from './reasoning.ts';
+import {
+  type Behaviour,
+  behaviourOf,
+  brokenAfterTokens,
+  contextLength,
+  limitedRetryAfterSeconds,
+  outputTokensMax,
+  simulatorId,
+  slowPace,
+} from './models.ts';
 import { createRuleMatcher } from './script/match-rules.ts';
 import type { SimulatorScript } from './script/script-file.ts';
 import { scriptedAnswer } from './script/scripted-answer.ts';
@@ -158,4 +166,77 @@ export async function* play(
   if (events.length > 0) yield { events, frames: undefined };
   signal.throwIfAborted();
   if (failure) throw failure;
+}
+
+/** How the built-in models answer requests without a matching rule. Counts the calls of `sim/flaky`. */
+function createBehaviours() {
+  let flakyCalls = 0;
+
+  return {
+    answer(
+      behaviour: Behaviour,
+      inference: Inference,
+      conversation: Conversation,
+      model: string,
+    ): SimulatedAnswer {
+      const assistant = (): Content => assistantContent(inference, conversation, model);
+      switch (behaviour) {
+        case 'assistant':
+          return { content: assistant(), pace: immediately };
+        case 'echo':
+          return { content: textContent(conversation.userText), pace: immediately };
+        case 'slow':
+          return { content: assistant(), pace: slowPace };
+        case 'flaky':
+          flakyCalls += 1;
+          return flakyCalls % 2 === 1
+            ? failureAnswer(
+                new UpstreamFailure('server', 'sim/flaky fails every other call.', { status: 503 }),
+              )
+            : { content: assistant(), pace: immediately };
+        case 'broken': {
+          const error = new UpstreamFailure('broken', 'sim/broken always breaks off.');
+          return {
+            content: assistant(),
+            pace: immediately,
+            failure: { error, afterTokens: brokenAfterTokens },
+          };
+        }
+        case 'limited':
+          return failureAnswer(
+            new UpstreamFailure('rate-limited', 'sim/limited is always rate limited.', {
+              status: 429,
+              retryAfterSeconds: limitedRetryAfterSeconds,
+            }),
+          );
+        case 'refuses':
+          return {
+            content: {
+              reasoning: [],
+              refusal: 'I’m sorry, but I can’t help with that.',
+              calls: [],
+              finish: 'stop',
+            },
+            pace: immediately,
+          };
+        case 'filtered':
+          return { content: filteredContent(inference, conversation, model), pace: immediately };
+      }
+    },
+  };
+}
+
+function textContent(text: string): Content {
+  return { reasoning: [], text, calls: [], finish: 'stop' };
+}
+
+function failureAnswer(error: UpstreamFailure): SimulatedAnswer {
+  return { content: textContent(''), pace: immediately, failure: { error, afterTokens: undefined } };
+}
+
+/** The start of a text answer: tool calls are never filtered. */
+function filteredContent(inference: Inference, conversation: Conversation, model: string): Content {
+  const { text = '' } = assistantContent(inference, { ...conversation, tools: [] }, model);
+  const { words } = takeWords(text, brokenAfterTokens);
+  return { ...textContent(words.map((word) => word.text).join('')), finish: 'content_filter' };
 }

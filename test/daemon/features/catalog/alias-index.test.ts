@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
-import { AliasIndex } from '../../../../src/daemon/features/catalog/alias-index.ts';
+import { AliasIndex } from '../../../../src/daemon/features/catalog/catalog.ts';
 
 describe('an alias is found', () => {
   const index = new AliasIndex({

@@ -7,8 +7,7 @@ import {
   type ProviderRoute,
   type RouteOpenRequest,
 } from '../../../../src/daemon/features/routing/index.ts';
-import { type OpenDeps, openRoute } from '../../../../src/daemon/features/routing/open-route.ts';
-import { RetryBudget } from '../../../../src/daemon/features/routing/retry-budget.ts';
+import { type OpenDeps, openRoute, RetryBudget } from '../../../../src/daemon/features/routing/open-route.ts';
 import {
   type Upstream,
   type UpstreamCall,

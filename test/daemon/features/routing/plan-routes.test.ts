@@ -1,8 +1,7 @@
 import { describe, expect, test } from 'vitest';
 import { matchesPattern } from '../../../../src/daemon/features/catalog/index.ts';
 import type { ProviderKind } from '../../../../src/daemon/features/catalog/offer.ts';
-import type { PlanRequest } from '../../../../src/daemon/features/routing/judge-offer.ts';
-import { requirementsOf } from '../../../../src/daemon/features/routing/needs.ts';
+import { type PlanRequest, requirementsOf } from '../../../../src/daemon/features/routing/judge-offer.ts';
 import { UpstreamFailure } from '../../../../src/daemon/features/upstreams/upstream.ts';
 import { inferenceOf } from '../../../support/inference.ts';
 import {

@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
-import { RetryBudget } from '../../../../src/daemon/features/routing/retry-budget.ts';
+import { RetryBudget } from '../../../../src/daemon/features/routing/open-route.ts';
 import { fakeWorld } from '../../../support/fake-world.ts';
 
 function takeAll(budget: RetryBudget, provider = 'a'): number {

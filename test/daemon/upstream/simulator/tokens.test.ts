@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
-import { countTokens, takeWords } from '../../../../src/daemon/upstream/simulator/tokens.ts';
+import { countTokens, takeWords } from '../../../../src/daemon/upstream/simulator/conversation.ts';
 import { anyCharacter } from '../../../support/any-character.ts';
 
 const texts = fc.oneof(

@@ -3,7 +3,7 @@ import { ApiError } from '../../../../shared/errors.ts';
 import { invalid, isObject, type Json } from '../../../../shared/faults/invalid-request.ts';
 import { quoted } from '../../../../shared/faults/not-found.ts';
 import type { MakeId } from '../../../../shared/ids.ts';
-import { haveTooManyContainers, requestShape } from '../../../../shared/json/json-shape.ts';
+import { haveTooManyContainers, requestShape } from '../../../../shared/json/json-text.ts';
 import type { InputItem } from '../../upstreams/neutral.ts';
 import {
   checkArguments,

@@ -9,14 +9,15 @@ import type { JsonAnswer, UpstreamAnswer, UpstreamCall } from '../../upstreams/u
 export function stoppedAnswer(
   answer: UpstreamAnswer,
   { inference, abilities }: Pick<UpstreamCall, 'inference' | 'abilities'>,
+  sequences: readonly string[],
 ): UpstreamAnswer {
-  const { sampling, body } = inference;
-  if (sampling.stop === undefined || answer.dropped === undefined) return answer;
+  const { body } = inference;
+  if (answer.dropped === undefined) return answer;
   const { dropped: all, ...given } = answer;
   const dropped = all.filter(({ param }) => param !== 'stop' && param !== 'stop_sequences');
   if (dropped.length === all.length) return answer;
   const kept = dropped.length > 0 ? { dropped } : {};
-  const stop = new StopSequences(sampling.stop);
+  const stop = new StopSequences(sequences);
   if (given.kind === 'json') return { ...cutDocument(given, stop), ...kept };
   if (given.kind === 'embeddings' || (typeof body.n === 'number' && body.n > 1)) return answer;
   // Only its provider knows how long a model has thought.

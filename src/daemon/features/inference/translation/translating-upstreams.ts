@@ -8,8 +8,7 @@ import {
   UpstreamFailure,
 } from '../../upstreams/upstream.ts';
 import { callerNames, withCallerFields } from './caller-fields.ts';
-import { withoutForeignItems } from './foreign-items.ts';
-import { withPlainTools } from './plain-tools.ts';
+import { withoutForeignItems, withPlainTools } from './plain-tools.ts';
 import { adjustmentFor, droppedBy, isLasting } from './refused-members.ts';
 import { type LearnedRefusal, LearnedRefusals, refusedOption } from './refused-options.ts';
 import { stoppedAnswer } from './stop-sequences.ts';
@@ -86,7 +85,8 @@ function openReduced(upstream: Upstream, call: UpstreamCall, context: Context): 
     (answer) => {
       const reported =
         left.length > 0 ? { ...answer, dropped: [...left, ...(answer.dropped ?? [])] } : answer;
-      return stoppedAnswer(reported, call);
+      const { stop } = call.inference.sampling;
+      return stop === undefined ? reported : stoppedAnswer(reported, call, stop);
     },
     (error: unknown) => {
       if (signal.aborted) throw explained(error, reduced);

@@ -9,7 +9,13 @@ import type { LimitedKey } from '../rules/limit-rules.ts';
 import { rateWindowMs } from '../rules/rate-window.ts';
 import { periodOf } from '../rules/running-totals.ts';
 import type { HeldRoute, HoldRecord, MeteringStore, Settlement } from '../store.ts';
-import { type Admission, type AdmissionDeps, type Hold, requireWritable } from './admission.ts';
+import {
+  type Admission,
+  type AdmissionDeps,
+  type Hold,
+  requireWritable,
+  settlementRetries,
+} from './admission.ts';
 import type { AdmissionStore, WatchedTotal } from './admission-store.ts';
 import type { BudgetRules, BudgetSubject } from './budget-rules.ts';
 import type { BudgetsDeps, HoldTerms } from './budgets.ts';
@@ -17,7 +23,6 @@ import { type Fit, fitWithin, turnsMax } from './fit.ts';
 import { HoldQueue, isRefused, type Refused } from './hold-queue.ts';
 import { rateReached } from './limit-errors.ts';
 import { refusalOf } from './refusal-of.ts';
-import { settlementRetries } from './settlement-retries.ts';
 import type { SharedAllowances } from './shared-allowances.ts';
 import { capMarkReached, marksReached } from './thresholds.ts';
 

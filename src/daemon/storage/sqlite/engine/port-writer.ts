@@ -1,7 +1,7 @@
 import type { MessagePort } from 'node:worker_threads';
-import { QueuedWrites } from './queued-writes.ts';
 import type { BatchResult, Commands } from './write-batch.ts';
 import { isObstacle, writerDiedError } from './write-errors.ts';
+import { QueuedWrites } from './write-queue.ts';
 
 /** Writes of one thread through the writer of another one, which owns the writer thread and reports its failures. */
 export class PortWriter<C extends Commands> extends QueuedWrites<C> {

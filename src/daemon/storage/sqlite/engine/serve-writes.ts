@@ -6,7 +6,6 @@ import { CommitCount } from './commit-count.ts';
 import { type Connection, openForWriting } from './connection.ts';
 import { isDamage, sqliteCode } from './errors.ts';
 import { noteTime, writeMeta } from './meta.ts';
-import { receivedOperations, type SentOperations } from './sent-operations.ts';
 import { SharedBatches } from './shared-batches.ts';
 import {
   type BatchResult,
@@ -16,6 +15,7 @@ import {
   type KeptTotals,
   type Operation,
 } from './write-batch.ts';
+import { receivedOperations, type SentOperations } from './write-queue.ts';
 
 /** Messages to the writer thread: `open` first, then batches one at a time, `close` or `end` last. */
 export type ToWriter =

@@ -4,10 +4,10 @@ import type { Renewal } from '../../../features/daemons/members.ts';
 import { exitWaiter } from '../../../worker-threads/exit-waiter.ts';
 import type { MainThreadWatch } from '../../../worker-threads/watch-main-thread.ts';
 import { DatabaseUnusable, DataNeedsRepair } from './errors.ts';
-import { QueuedWrites } from './queued-writes.ts';
 import type { FromWriter, ToWriter } from './serve-writes.ts';
 import type { BatchFailure, BatchResult, Commands, Obstacle } from './write-batch.ts';
 import { isObstacle, refusedError, writerDiedError } from './write-errors.ts';
+import { QueuedWrites } from './write-queue.ts';
 
 /** How often a write is retried while something prevents all, in milliseconds. */
 const retryMs = 1000;

@@ -1,3 +1,5 @@
+import { type CallLabels, noLabels } from '../../../../shared/constants/call-labels.ts';
+import type { MediaPrices, TokenPrices, ToolFees } from '../../../../shared/money/money.ts';
 import type { CallTrace, UsageRecord } from '../../../features/metering/store.ts';
 import type { Attempt } from '../../../features/routing/index.ts';
 
@@ -134,4 +136,79 @@ function readTrace([
     ...(listCost !== false && { subscription: { listCost } }),
     ...more,
   };
+}
+
+/** The labels of a running call as a JSON array, in the order of its columns in `calls`; null if it has none. */
+export function labelsText(labels: CallLabels): string | null {
+  if (labels === noLabels) return null;
+  const { client, user, conversation, tags, replayOf } = labels;
+  return JSON.stringify([client, user, conversation, tagsText(tags), replayOf]);
+}
+
+export function readLabelsText(text: string | null): CallLabels {
+  if (text === null) return noLabels;
+  const [client, user, conversation, tags, replayOf] = JSON.parse(text) as (string | null)[];
+  return {
+    client: client ?? null,
+    user: user ?? null,
+    conversation: conversation ?? null,
+    tags: readTags(tags ?? null),
+    replayOf: replayOf ?? null,
+  };
+}
+
+/** Tags as a JSON array of `name=value`; null if there are none. */
+export function tagsText(tags: CallLabels['tags']): string | null {
+  let texts: string[] | undefined;
+  for (const name in tags) {
+    texts ??= [];
+    texts.push(`${name}=${tags[name]}`);
+  }
+  return texts ? JSON.stringify(texts) : null;
+}
+
+export function readTags(text: string | null): CallLabels['tags'] {
+  return text === null ? noLabels.tags : tagsOf(JSON.parse(text) as string[]);
+}
+
+export function tagsOf(texts: readonly string[]): CallLabels['tags'] {
+  return Object.fromEntries(
+    texts.map((text) => {
+      const end = text.indexOf('=');
+      return [text.slice(0, end), text.slice(end + 1)];
+    }),
+  );
+}
+
+/** Prices as JSON, which many calls share: `[input, cachedInput, cacheWrite, output, media?, fees?]`. */
+type PricesRow = [
+  input: number,
+  cachedInput: number,
+  cacheWrite: number,
+  output: number,
+  media?: MediaPrices | null,
+  fees?: ToolFees,
+];
+
+/** The catalog passes the same object for all calls of a model, until its prices change. */
+const texts = new WeakMap<TokenPrices, string>();
+
+export function pricesText(prices: TokenPrices | null): string | null {
+  if (prices === null) return null;
+  let text = texts.get(prices);
+  if (text === undefined) {
+    const { input, cachedInput, cacheWrite, output, media, fees } = prices;
+    const row: PricesRow = [input, cachedInput, cacheWrite, output];
+    if (media || fees) row.push(media ?? null);
+    if (fees) row.push(fees);
+    text = JSON.stringify(row);
+    texts.set(prices, text);
+  }
+  return text;
+}
+
+export function readPrices(text: string | null): TokenPrices | null {
+  if (text === null) return null;
+  const [input, cachedInput, cacheWrite, output, media, fees] = JSON.parse(text) as PricesRow;
+  return { input, cachedInput, cacheWrite, output, ...(media && { media }), ...(fees && { fees }) };
 }

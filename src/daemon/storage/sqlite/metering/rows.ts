@@ -3,9 +3,7 @@ import type { WatchedTotal } from '../../../features/metering/admission/admissio
 import type { AdmitRequest } from '../../../features/metering/rules/admit-request.ts';
 import type { HoldRecord, MeteringStore, Settlement, UsageRecord } from '../../../features/metering/store.ts';
 import { rowFormat } from '../engine/row-format.ts';
-import { type CallDetails, callDetails } from './call-details.ts';
-import { labelsText, tagsText } from './call-labels.ts';
-import { pricesText } from './call-prices.ts';
+import { type CallDetails, callDetails, labelsText, pricesText, tagsText } from './call-details.ts';
 import { type EntryRow, entryFormat } from './ledger/ledger-chain.ts';
 import type { calls, holds } from './tables.ts';
 

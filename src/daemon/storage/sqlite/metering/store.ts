@@ -4,12 +4,9 @@ import type { AdmissionStore } from '../../../features/metering/admission/admiss
 import type { CallStatus, LeftHold, MeteringStore, UsageRecord } from '../../../features/metering/store.ts';
 import type { NameTexts } from '../engine/names.ts';
 import { eq } from '../engine/orm.ts';
-import type { JsonData } from '../engine/sent-operations.ts';
 import type { StoreContext } from '../engine/store-context.ts';
-import type { WriteOptions } from '../engine/write-queue.ts';
-import { mapNames, readDetails } from './call-details.ts';
-import { readLabelsText, tagsOf } from './call-labels.ts';
-import { readPrices } from './call-prices.ts';
+import type { JsonData, WriteOptions } from '../engine/write-queue.ts';
+import { mapNames, readDetails, readLabelsText, readPrices, tagsOf } from './call-details.ts';
 import { spendingReads } from './limits/spending.ts';
 import {
   holdFormat,

@@ -2,7 +2,7 @@ import type { UsageRecord } from '../../../features/metering/index.ts';
 import type { AttemptsOfModel, Rejection, TracesStore } from '../../../features/traces/store.ts';
 import { and, eq, inArray } from '../engine/orm.ts';
 import type { StoreContext } from '../engine/store-context.ts';
-import { readTags } from '../metering/call-labels.ts';
+import { readTags } from '../metering/call-details.ts';
 import { usageRecord } from '../metering/store.ts';
 import { calls } from '../metering/tables.ts';
 import type { TracesReads } from './reads.ts';

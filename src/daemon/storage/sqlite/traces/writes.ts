@@ -4,7 +4,7 @@ import type { Connection } from '../engine/connection.ts';
 import { desc, eq, type Orm, sql } from '../engine/orm.ts';
 import { eventInsert } from '../events/writes.ts';
 import type { BatchTotals } from '../metering/batch-totals.ts';
-import { tagsText } from '../metering/call-labels.ts';
+import { tagsText } from '../metering/call-details.ts';
 import { rejectionSlotMs } from '../metering/usage/rejected-calls.ts';
 import { rejections } from './tables.ts';
 

@@ -1,10 +1,10 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
-import { noTokens } from '../../../../../src/daemon/features/calls/pricing/cost-bound.ts';
 import {
   capOutputToBudget,
+  noTokens,
   uncappedBudget,
-} from '../../../../../src/daemon/features/calls/pricing/output-budget.ts';
+} from '../../../../../src/daemon/features/calls/pricing/cost-bound.ts';
 import type { Offer } from '../../../../../src/daemon/features/catalog/index.ts';
 import type { Inference } from '../../../../../src/daemon/features/upstreams/neutral.ts';
 import { costOf, outputTokensPaidBy, type Prices } from '../../../../../src/shared/money/money.ts';

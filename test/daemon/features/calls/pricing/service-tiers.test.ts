@@ -1,6 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import { costBound } from '../../../../../src/daemon/features/calls/pricing/cost-bound.ts';
-import { capOutputToBudget } from '../../../../../src/daemon/features/calls/pricing/output-budget.ts';
+import { capOutputToBudget, costBound } from '../../../../../src/daemon/features/calls/pricing/cost-bound.ts';
 import { pricesOfTier } from '../../../../../src/daemon/features/calls/pricing/service-tiers.ts';
 import { inferenceOf } from '../../../../support/inference.ts';
 import { dollars, offerOf, routeOf } from '../../../../support/routing.ts';

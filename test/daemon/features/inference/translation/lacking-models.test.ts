@@ -9,7 +9,7 @@ import { parseMessagesCall } from '../../../../../src/daemon/features/inference/
 import { parseResponses } from '../../../../../src/daemon/features/inference/formats/responses/parse.ts';
 import { parseInput } from '../../../../../src/daemon/features/inference/formats/responses/parse-input.ts';
 import { translatingUpstreams } from '../../../../../src/daemon/features/inference/translation/translating-upstreams.ts';
-import { requirementsOf } from '../../../../../src/daemon/features/routing/needs.ts';
+import { requirementsOf } from '../../../../../src/daemon/features/routing/judge-offer.ts';
 import type { Wire } from '../../../../../src/daemon/features/upstreams/neutral.ts';
 import { type Dropped, UpstreamFailure } from '../../../../../src/daemon/features/upstreams/upstream.ts';
 import { providerApis } from '../../../../../src/daemon/upstream/providers/registry.ts';

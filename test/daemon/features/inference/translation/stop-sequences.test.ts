@@ -105,6 +105,7 @@ test.each([
       inference: inferenceOf({ wire: 'chat', sampling: { stop: ['END'] } }),
       abilities: { reasoning, structuredOutput: null, logprobs: null },
     },
+    ['END'],
   );
   if (answer.kind !== 'stream') throw new TypeError('not a stream');
   const events: InferenceEvent[] = [];

@@ -3,7 +3,7 @@ import type { CallTrace, Settlement } from '../../../../../src/daemon/features/m
 import {
   receivedOperations,
   sentOperations,
-} from '../../../../../src/daemon/storage/sqlite/engine/sent-operations.ts';
+} from '../../../../../src/daemon/storage/sqlite/engine/write-queue.ts';
 import {
   holdFormat,
   progressFormat,

@@ -1,5 +1,5 @@
 import { isObject, type Json } from '../../../../../shared/faults/invalid-request.ts';
-import { parseExactly } from '../../../../../shared/json/exact-json.ts';
+import { parseExactly } from '../../../../../shared/json/json-text.ts';
 import type { BuiltinTool } from '../../../upstreams/neutral.ts';
 
 /**

@@ -9,7 +9,7 @@ import {
   unsupportedPart,
 } from '../../../../../shared/faults/invalid-request.ts';
 import { quoted } from '../../../../../shared/faults/not-found.ts';
-import { haveTooManyContainers, requestShape } from '../../../../../shared/json/json-shape.ts';
+import { haveTooManyContainers, requestShape } from '../../../../../shared/json/json-text.ts';
 import { looksLikeSummary, looksSealed } from '../../../calls/index.ts';
 import {
   type ContentPart,

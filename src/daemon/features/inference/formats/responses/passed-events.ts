@@ -3,6 +3,7 @@ import { sseEvent } from '../../../../../shared/http/sse.ts';
 import type { Output } from '../../../calls/index.ts';
 import type { RawFrame } from '../../../upstreams/neutral.ts';
 import { membersBefore } from '../members-before.ts';
+import { FrameOrder } from './frame-order.ts';
 import { knownEvents } from './known-events.ts';
 import { showItem } from './render.ts';
 
@@ -34,6 +35,8 @@ interface PassOptions {
  * add events, item ids since items are stored by them, and reasoning carries our seal.
  */
 export class PassedEvents {
+  /** Whether the provider's frames are a stream that clients can read. */
+  readonly order = new FrameOrder();
   readonly #options: PassOptions;
   #head: DeltaHead | undefined;
   /** Some providers write the number or the id after the delta. */

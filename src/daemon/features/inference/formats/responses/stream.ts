@@ -2,7 +2,6 @@ import type { Json } from '../../../../../shared/faults/invalid-request.ts';
 import { sseDone } from '../../../../../shared/http/sse.ts';
 import type { Answering, Output, Settled, StartedFailure, StreamRenderer } from '../../../calls/index.ts';
 import type { Batch } from '../../../upstreams/neutral.ts';
-import { FrameOrder } from './frame-order.ts';
 import { EventWriter, ItemEvents } from './item-events.ts';
 import { PassedEvents } from './passed-events.ts';
 import { showResponse, showUsage } from './render.ts';
@@ -38,23 +37,17 @@ export class ResponsesStream implements StreamRenderer {
   readonly #options: ResponsesStreamOptions;
   readonly #writer: EventWriter;
   readonly #items: ItemEvents;
-  readonly #passed: PassedEvents;
-  readonly #order = new FrameOrder();
+  /** Undefined until the first frame: most answers are written from their events. */
+  #passed: PassedEvents | undefined;
   #passing = false;
   /** Whether the provider's frames are no stream that clients can read, so that the answer is written from its events. */
   #hasDisorder = false;
 
   constructor(options: ResponsesStreamOptions) {
-    const { output, sealed, strictEvents = false } = options;
+    const { output, sealed } = options;
     this.#options = options;
     this.#writer = new EventWriter({ first: options.wasQueued ? queuedEventsCount : 0 });
     this.#items = new ItemEvents(output, this.#writer, { sealed });
-    this.#passed = new PassedEvents({
-      output,
-      sealed,
-      strictEvents,
-      nextSequence: () => this.#writer.next(),
-    });
   }
 
   head(): string {
@@ -73,7 +66,8 @@ export class ResponsesStream implements StreamRenderer {
 
   batch(batch: Batch): string {
     if (batch.frames === undefined) return this.#items.render(batch.events);
-    if (!this.#hasDisorder && !this.#order.accepts(batch.frames)) {
+    this.#passed ??= this.#startPassing();
+    if (!this.#hasDisorder && !this.#passed.order.accepts(batch.frames)) {
       this.#hasDisorder = true;
       if (this.#passing) this.#items.resume();
       this.#passing = false;
@@ -89,7 +83,7 @@ export class ResponsesStream implements StreamRenderer {
     if (this.#passing) {
       this.#items.resume();
       // What the provider left open, though its answer has ended.
-      for (const item of this.#order.openOf(this.#options.output.items)) item.done = false;
+      for (const item of this.#passed?.order.openOf(this.#options.output.items) ?? []) item.done = false;
     }
     const open = this.#items.close({ isCut: status === 'incomplete' });
     const response = this.#end('answered', settled);
@@ -102,6 +96,11 @@ export class ResponsesStream implements StreamRenderer {
     const { errorStatus = false } = this.#options;
     const cost = this.#cost(settled);
     return ended + cost + failedEnd(this.#writer, { failure, response, errorStatus });
+  }
+
+  #startPassing(): PassedEvents {
+    const { output, sealed, strictEvents = false } = this.#options;
+    return new PassedEvents({ output, sealed, strictEvents, nextSequence: () => this.#writer.next() });
   }
 
   #end(status: 'answered' | 'failed', settled: Settled | undefined, error?: StartedFailure): Json {

@@ -36,6 +36,11 @@ export type RespondCall = Pick<ModelCall, 'caller' | 'requestId' | 'signal' | 'r
   slot?: IdempotencySlot | undefined;
 };
 
+/** The stream helper of OpenAI's SDK rejects unknown events, and identifies itself with this header. */
+export function wantsStrictEvents(headers: PayableRequest['headers']): boolean {
+  return headers['x-stainless-helper-method'] === 'stream';
+}
+
 /** A parsed request, joined with the conversation that it continues. */
 export interface ReadRequest {
   inference: Inference;

@@ -4,7 +4,7 @@ import type { SpendSubject } from '../../../../features/metering/rules/budget-ru
 import type { AgentTotals, PoolTotals } from '../../../../features/metering/rules/free-tier.ts';
 import { heldOnRoutes, isRouted } from '../../../../features/metering/rules/held-routes.ts';
 import type { Connection } from '../../engine/connection.ts';
-import { readLabelsText } from '../call-labels.ts';
+import { readLabelsText } from '../call-details.ts';
 import { dayMs } from '../usage/usage-totals.ts';
 import { keyTree } from './subject-spending.ts';
 

@@ -23,7 +23,7 @@ import { SubjectTotals } from '../../../../features/metering/rules/subject-total
 import type { HoldRecord, Settlement } from '../../../../features/metering/store.ts';
 import type { Connection } from '../../engine/connection.ts';
 import type { NameNumbers } from '../../engine/names.ts';
-import { readLabelsText, readTags } from '../call-labels.ts';
+import { readLabelsText, readTags } from '../call-details.ts';
 import { workspaceAccount } from '../ledger/accounts.ts';
 import { type CallRow, callFormat, type HoldRow, holdFormat } from '../rows.ts';
 import { foldedTo } from '../usage/usage-totals.ts';
