@@ -8,6 +8,7 @@ import {
   viewAgent,
 } from '../support/agents.ts';
 import { type FakeOpenAi, startFakeOpenAi } from '../support/fake-openai.ts';
+import type { FakeRequest } from '../support/fake-openai-script.ts';
 import { type RunningDaemon, startDaemon } from '../support/start-daemon.ts';
 
 /** A dollar per million input tokens and ten per million output tokens, of which 400 cost almost the free budget. */
@@ -30,6 +31,14 @@ afterAll(async () => {
   await daemon.stop();
   await provider.close();
 });
+
+/** Answers of so many tokens, or of as many as the request allows. */
+const answersWith =
+  (tokens: number) =>
+  ({ body }: FakeRequest) => ({
+    text: 'Hello.',
+    usage: { input: 10, output: Math.min(tokens, Number(body?.max_output_tokens ?? tokens)) },
+  });
 
 // biome-ignore lint/suspicious/noExplicitAny: answers are looked into by path.
 type Json = any;
@@ -169,7 +178,7 @@ describe('the free tier', () => {
 
   test('covers half a cent a day, by the cost that a call can have', async () => {
     const { secret } = await signUpAgent(daemon);
-    provider.always({ text: 'Hello.', usage: { input: 10, output: 300 } });
+    provider.always(answersWith(300));
     const spent = async () => Number((await viewAgent(daemon, secret)).free_tier.budget_usd.used);
     let code: string | undefined;
     for (let turn = 0; turn < 20 && code === undefined; turn += 1) {
@@ -200,7 +209,7 @@ describe('the free tier', () => {
   test('is full once all agents together have used it', async () => {
     const config = `${upstream()}\n${settings(', free_pool_usd: "0.006"')}\n`;
     const host = await startDaemon({ config, env: { FAKE_KEY: 'sk-fake' } });
-    provider.always({ text: 'Hello.', usage: { input: 10, output: 300 } });
+    provider.always(answersWith(290));
     const codes = new Set<string | undefined>();
     const stateFor = async (secret: string) =>
       (await viewAgent(host, secret)).free_tier.shared_pool.state as string;

@@ -72,21 +72,17 @@ export function agentsStoreContract(open: OpenStorage): void {
       await settle('req_2', 'paid');
       await settle('req_3', 'free', { endpoint: '/v1/decisions' });
       await settle('req_4', 'free', { createdAt: morning + dayMs });
-      expect(await agents.day('agt_ann', '2026-11-21')).toEqual({
-        freeRequests: 1,
-        freeCost: 786,
-        decisions: 1,
-        others: 2,
-      });
-      expect(await agents.freeCost('2026-11-22')).toBe(786);
+      const { totals } = await agents.used('agt_ann', '2026-11-21');
+      expect(totals).toEqual({ freeRequests: 1, freeCost: 786, decisions: 1, others: 2, held: 0 });
+      expect((await agents.used('agt_ann', '2026-11-22')).pool).toEqual({ spent: 786, held: 0 });
     });
 
     test('have used nothing on a day without calls', async () => {
       const { agents } = await open();
       await agents.signUp(signUpOf('ann'));
-      const nothing = { freeRequests: 0, freeCost: 0, decisions: 0, others: 0 };
-      expect(await agents.day('agt_ann', '2026-11-21')).toEqual(nothing);
-      expect(await agents.freeCost('2026-11-21')).toBe(0);
+      const nothing = { freeRequests: 0, freeCost: 0, decisions: 0, others: 0, held: 0 };
+      const pool = { spent: 0, held: 0 };
+      expect(await agents.used('agt_ann', '2026-11-21')).toEqual({ totals: nothing, pool });
     });
   });
 }

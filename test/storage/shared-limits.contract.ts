@@ -10,9 +10,7 @@ const settleAll = (calls: readonly AdmittedCall[], charged: number) =>
   Promise.all(calls.map(({ settle }) => settle(charged)));
 
 /** Limits of calls that four members admit at the same time, or one that is alone. */
-export function sharedLimitsContract(open: OpenStorage, isAlone = false): void {
-  const members = isAlone ? 'one process' : 'four members';
-
+export function sharedLimitsContract(open: OpenStorage): void {
   /** `keys`: their ids, each with that of the key that issued it. */
   const scene = async (keys: Record<string, string | null> = { key_1: null }) => {
     // Which key issued another one never changes, and is remembered.
@@ -21,11 +19,9 @@ export function sharedLimitsContract(open: OpenStorage, isAlone = false): void {
     await addUsers(storage);
     for (const [id, parentId] of Object.entries(keys)) await storage.keys.insert(aKey(id, { parentId }));
     let grants = 0;
-    const shared = sharedMembers([storage], isAlone ? { isAlone } : { count: 4 });
+    const shared = sharedMembers([storage], { count: 4 });
     const grant = async (amount: number) => {
       grants += 1;
-      // As one that is alone expects.
-      for (const member of shared.members) await member.balanceOf('ws_1');
       await storage.ledger.grant({
         id: `grant_${grants}`,
         workspaceId: 'ws_1',
@@ -35,12 +31,11 @@ export function sharedLimitsContract(open: OpenStorage, isAlone = false): void {
         grantedBy: 'usr_1',
         createdAt: morning,
       });
-      for (const member of shared.members) member.credited('ws_1', amount);
     };
     return { storage, grant, ...shared };
   };
 
-  describe(`limits of calls admitted by ${members}`, () => {
+  describe(`limits of calls admitted by four members`, () => {
     test('admit exactly 20 of 400 calls at a time for a cap of 20, again what was not spent, and all on the next day', async () => {
       const key = policyWith('key_1', { spendCap: daily(20_000) });
       const { many, hold, time, warnings } = await scene();
@@ -164,8 +159,7 @@ export function sharedLimitsContract(open: OpenStorage, isAlone = false): void {
       expect((await many(10, () => hold(key))).admitted).toHaveLength(7);
     });
 
-    const skipReason = isAlone ? ' (skipped: there is no other member)' : '';
-    test.skipIf(isAlone)(`are kept when calls of a member that died are settled${skipReason}`, async () => {
+    test('are kept when calls of a member that died are settled', async () => {
       const key = policyWith('key_1', { spendCap: daily(20_000) });
       const { many, hold, storage, time } = await scene();
       const { admitted } = await many(30, () => hold(key, { promptCost: 100 }));
@@ -178,7 +172,7 @@ export function sharedLimitsContract(open: OpenStorage, isAlone = false): void {
     });
   });
 
-  describe(`budgets of calls admitted by ${members}`, () => {
+  describe(`budgets of calls admitted by four members`, () => {
     const budget: BudgetRule = {
       workspaceId: 'ws_1',
       id: 'search',
@@ -404,7 +398,7 @@ export function sharedLimitsContract(open: OpenStorage, isAlone = false): void {
     });
   });
 
-  describe(`agents whose calls are admitted by ${members}`, () => {
+  describe(`agents whose calls are admitted by four members`, () => {
     const terms = (agent: string, { hasMaximum = false, shortest = Number.POSITIVE_INFINITY } = {}) => ({
       isPrepaid: true,
       agent: { agentId: agent, outsideFreeTier: undefined, hasMaximum },

@@ -200,9 +200,9 @@ export const plantedFaults: readonly Fault[] = [
   },
   {
     path: 'src/daemon/features/metering/credit.ts',
-    kind: 'missing await',
-    text: '      await balanceOf(workspaceId);\n',
-    replacement: '      balanceOf(workspaceId);\n',
+    kind: 'negated condition',
+    text: 'isPrepaid(workspaceId) ? await admission',
+    replacement: '!isPrepaid(workspaceId) ? await admission',
   },
   {
     path: 'src/daemon/features/wallet/unpaid-invoices.ts',

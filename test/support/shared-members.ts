@@ -1,18 +1,16 @@
 import { setImmediate } from 'node:timers/promises';
 import type { KeyLimits, KeyPolicy } from '../../src/daemon/base/handler.ts';
 import type { World } from '../../src/daemon/base/world.ts';
-import type { HoldTerms } from '../../src/daemon/features/metering/admission/budgets.ts';
+import type { HoldTerms } from '../../src/daemon/features/metering/admission/hold-terms.ts';
 import {
   AgentAllowances,
   type BudgetNews,
   BudgetRules,
   type CapWarning,
   createAdmission,
-  createSharedAdmission,
   type FreeTierSettings,
   type Hold,
   type HoldRecord,
-  SharedAllowances,
 } from '../../src/daemon/features/metering/index.ts';
 import type { Storage } from '../../src/daemon/storage/storage.ts';
 import { aHold, aSettlement, morning } from '../storage/records.ts';
@@ -54,17 +52,10 @@ export interface AdmittedCall {
 
 type Stores = Pick<Storage, 'metering' | 'ledger' | 'agents' | 'state'>;
 
-/**
- * Members that admit the calls of one database, in turn; each has the stores of a storage. `isAlone`: the one member has the
- * database to itself, and counts in memory.
- */
+/** Members that admit the calls of one database, in turn; each has the stores of a storage. */
 export function sharedMembers(
   storages: readonly Stores[],
-  {
-    count = storages.length,
-    isAlone = false,
-    sleep = () => setImmediate(),
-  }: { count?: number; isAlone?: boolean; sleep?: World['sleep'] } = {},
+  { count = storages.length, sleep = () => setImmediate() }: { count?: number; sleep?: World['sleep'] } = {},
 ) {
   const time = { now: morning };
   const clock = { now: () => time.now, sleep };
@@ -75,20 +66,7 @@ export function sharedMembers(
     const { metering, ledger, agents, state } = storages[index % storages.length] as Stores;
     const onNews = (each: BudgetNews) => news.push(each);
     const onCapWarning = (warning: CapWarning) => warnings.push(warning);
-    if (isAlone) {
-      return createAdmission({
-        store: metering,
-        state,
-        limits: {
-          ledger,
-          budgets: { rules, ledger, onNews },
-          clock: { ...clock, elapsed: clock.now },
-          onCapWarning,
-        },
-        agents: new AgentAllowances({ store: agents, settings: freeTier, now: clock.now }),
-      });
-    }
-    return createSharedAdmission({
+    return createAdmission({
       store: metering,
       ledger,
       state,
@@ -96,7 +74,7 @@ export function sharedMembers(
       rules,
       onNews,
       onCapWarning,
-      agents: new SharedAllowances({ store: metering, agents, settings: freeTier, now: clock.now }),
+      agents: new AgentAllowances({ store: metering, agents, settings: freeTier, now: clock.now }),
     });
   });
   let calls = 0;

@@ -20,11 +20,9 @@ import {
   capWarningData,
   createAdmission,
   createCredit,
-  createSharedAdmission,
   createUsageReader,
   creditHandlers,
   recoverHolds,
-  SharedAllowances,
 } from '../features/metering/index.ts';
 import { bootstrap, peopleHandlers, type Workspaces } from '../features/workspaces/index.ts';
 import { createRateLimit } from '../http/protection/rate-limit.ts';
@@ -203,7 +201,7 @@ function createBilling(deps: CallAppDeps, events: RecordsEvents, hostWorkspace: 
       void events.record({ type: 'limit.warning', workspaceId, at, data: capWarningData(warning) });
     },
   };
-  const admission = storage.isShared ? sharedAdmission(deps, limits) : localAdmission(deps, limits);
+  const admission = admissionOf(deps, limits);
   const credit = createCredit({
     store: storage.ledger,
     admission,
@@ -222,33 +220,14 @@ interface Limits {
   onCapWarning: (warning: CapWarning) => void;
 }
 
-/** For a daemon that has the database to itself. */
-function localAdmission(
-  { storage, settings, world }: CallAppDeps,
-  { rules, onNews, onCapWarning }: Limits,
-): Admission {
-  const { ledger } = storage;
+function admissionOf({ storage, settings, world }: CallAppDeps, limits: Limits): Admission {
   return createAdmission({
-    store: storage.metering,
-    state: storage.state,
-    limits: { ledger, budgets: { rules, ledger, onNews }, clock: world, onCapWarning },
-    agents: new AgentAllowances({
-      store: storage.agents,
-      settings: settings.freeTier,
-      now: () => world.now(),
-    }),
-  });
-}
-
-/** For one of several members that admit calls. */
-function sharedAdmission({ storage, settings, world }: CallAppDeps, limits: Limits): Admission {
-  return createSharedAdmission({
     ...limits,
     store: storage.metering,
     ledger: storage.ledger,
     state: storage.state,
     clock: world,
-    agents: new SharedAllowances({
+    agents: new AgentAllowances({
       store: storage.metering,
       agents: storage.agents,
       settings: settings.freeTier,

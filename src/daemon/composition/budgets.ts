@@ -23,7 +23,6 @@ export function createBudgetFeature(
     changes: storage.changes,
     rules: accounts.budgets.rules,
     ledger: storage.ledger,
-    admission: accounts.admission,
     workspaces,
     hasKey: async (workspaceId, keyId) => (await storage.keys.byId(workspaceId, keyId)) !== undefined,
     modelNamed: async (name) => {

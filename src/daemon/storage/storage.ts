@@ -79,8 +79,6 @@ export interface CallStorage {
   daemons: DaemonsStore;
   /** The daemons that serve the database together. */
   members: Members;
-  /** Whether other members may write calls to the same database, so that limits are compared with what is stored. */
-  isShared: boolean;
   /** What the writes of these stores, and those of other daemons, have changed. */
   changes: Changes;
   /** What expiries are compared with. */

@@ -1,4 +1,4 @@
-import type { AllowancesStore, SharedAllowancesStore } from '../metering/index.ts';
+import type { AllowancesStore } from '../metering/index.ts';
 
 /** An agent with its only key. Times in milliseconds since 1970. */
 export interface AgentRecord {
@@ -24,7 +24,7 @@ export interface SignUp {
 }
 
 /** Each method is one transaction. */
-export interface AgentsStore extends AllowancesStore, SharedAllowancesStore {
+export interface AgentsStore extends AllowancesStore {
   /** Returns without a change `used` if the challenge was used before, `limit` if an origin has no sign-ups left. */
   signUp(signUp: SignUp): Promise<'created' | 'used' | 'limit'>;
   byDigest(digest: string): Promise<AgentRecord | undefined>;

@@ -16,7 +16,6 @@ import type { KeyOrLogin, LoginCaller } from '../../base/handler.ts';
 import { repeatedly, type World } from '../../base/world.ts';
 import type { EventFeed } from '../events/index.ts';
 import {
-  type Admission,
   type BudgetNews,
   type BudgetRule,
   type BudgetRules,
@@ -42,7 +41,6 @@ export interface BudgetsDeps {
   changes: Changes;
   rules: BudgetRules;
   ledger: Pick<LedgerStore, 'subjectUses'>;
-  admission: Pick<Admission, 'budgetUse'>;
   workspaces: Pick<Workspaces, 'membership'>;
   /** Whether a workspace has a key with this id. */
   hasKey(workspaceId: string, keyId: string): Promise<boolean>;
@@ -209,20 +207,13 @@ export class SpendingBudgets {
   }
 
   async #used(records: readonly BudgetRecord[]): Promise<UsedBudget[]> {
-    const { admission, ledger, world } = this.#deps;
-    const found = records.map((record) => ({ record, use: admission.budgetUse(record) }));
-    const unknown = found.filter(({ use }) => !use);
-    const subjects = unknown.map(({ record: { workspaceId, scope, calendar } }) => ({
-      workspaceId,
-      ...scope,
-      calendar,
-    }));
+    const { ledger, world } = this.#deps;
+    const subjects = records.map(({ workspaceId, scope, calendar }) => ({ workspaceId, ...scope, calendar }));
     const uses = subjects.length > 0 ? await ledger.subjectUses(subjects, world.now()) : [];
-    for (const [index, each] of unknown.entries()) {
-      const use = uses[index];
-      each.use = { spent: use?.spend[each.record.period] ?? 0, held: use?.held ?? 0 };
-    }
-    return found.map(({ record, use = { spent: 0, held: 0 } }) => ({ record, use }));
+    return records.map((record, index) => {
+      const { spend, held = 0 } = uses[index] ?? {};
+      return { record, use: { spent: spend?.[record.period] ?? 0, held } };
+    });
   }
 
   async #ruleOf(

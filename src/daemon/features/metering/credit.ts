@@ -11,7 +11,7 @@ const grantMax: NanoUsd = grantMaxUsd * 1_000_000_000;
 
 export interface CreditDeps {
   store: Pick<LedgerStore, 'grant' | 'accounts' | 'verify' | 'stillHeld'>;
-  admission: Pick<Admission, 'balanceOf' | 'credited' | 'openRequests'>;
+  admission: Pick<Admission, 'balanceOf' | 'openRequests'>;
   /** The id of a workspace given by id, slug or `me`. */
   workspaceId: (caller: LoginCaller, reference: string) => Promise<string | undefined>;
   isPrepaid: (workspaceId: string) => boolean;
@@ -62,9 +62,7 @@ export function createCredit(deps: CreditDeps) {
         throw inputFault('usd', `must be above 0 and at most ${grantMaxUsd}`);
       for (const name of ['note', 'reference'] as const) wellFormed(request[name], name);
       const workspaceId = await find(caller, request.workspace);
-      // Loads the balance first, so that the grant is not counted twice.
-      await balanceOf(workspaceId);
-      const { grant, isNew } = await store.grant({
+      const { grant } = await store.grant({
         id: deps.makeId('grant'),
         workspaceId,
         amount,
@@ -73,7 +71,6 @@ export function createCredit(deps: CreditDeps) {
         grantedBy: caller.userId,
         createdAt: now(),
       });
-      if (isNew) admission.credited(workspaceId, amount);
       return { grant, balance: await balanceOf(workspaceId) };
     },
 

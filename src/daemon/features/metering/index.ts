@@ -2,8 +2,7 @@ export {
   type Admission,
   createAdmission,
   type Hold,
-  settledEvent,
-  settlementFor,
+  type KeyUse,
 } from './admission/admission.ts';
 export {
   AgentAllowances,
@@ -11,12 +10,10 @@ export {
   type AllowancesStore,
   type FreeTierSettings,
 } from './admission/agent-allowances.ts';
-export { BudgetRules, marksOf } from './admission/budget-rules.ts';
-export type { BudgetNews, KeyUse } from './admission/budgets.ts';
+export { type BudgetNews, BudgetRules, marksOf } from './admission/budget-rules.ts';
 export { type CapWarning, capWarningData, PaymentDue } from './admission/limit-errors.ts';
 export { recoverHolds } from './admission/recover-holds.ts';
-export { createSharedAdmission } from './admission/shared-admission.ts';
-export { SharedAllowances, type SharedAllowancesStore } from './admission/shared-allowances.ts';
+export { settledEvent, settlementFor } from './admission/settlement.ts';
 export { createCredit } from './credit.ts';
 export { creditHandlers, usageHandlers } from './handlers.ts';
 export type { LedgerStore } from './ledger-store.ts';

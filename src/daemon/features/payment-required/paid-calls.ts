@@ -45,7 +45,7 @@ export interface PaidCallsDeps {
   store: ChallengesStore;
   challenges: Pick<Challenges, 'forCall'>;
   invoices: Pick<Invoices, 'receivedFor'>;
-  admission: Pick<Admission, 'balanceOf' | 'credited'>;
+  admission: Pick<Admission, 'balanceOf'>;
   isPrepaid: (workspaceId: string) => boolean;
   /** The configured address of this host; undefined for the one that the client used. */
   publicUrl: () => string | undefined;
@@ -96,13 +96,9 @@ export class PaidCalls {
   }
 
   /** Turns a paid challenge into credit, which later calls can use. */
-  async redeem({ id, workspaceId, credit }: Challenge) {
-    const { store, admission, world } = this.#deps;
-    // Loads the balance first, so that the credit is not counted twice.
-    await admission.balanceOf(workspaceId);
-    const redeemed = await store.redeem({ id, at: world.now() });
-    if (redeemed === 'redeemed') admission.credited(workspaceId, credit);
-    return redeemed;
+  redeem({ id }: Pick<Challenge, 'id'>) {
+    const { store, world } = this.#deps;
+    return store.redeem({ id, at: world.now() });
   }
 
   /** The error for a rejected call: with an invoice if the host can issue one. Fails with `rate_limited`. */

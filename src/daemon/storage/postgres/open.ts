@@ -140,7 +140,6 @@ export async function openPostgresStorage(options: PostgresOptions): Promise<Sto
       },
     },
     members,
-    isShared: true,
     changes,
     backups: backupStore(
       folder,

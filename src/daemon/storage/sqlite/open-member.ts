@@ -58,7 +58,6 @@ export function openSqliteMember({
   return {
     ...stores(context, settledEvent),
     members: onlyMember,
-    isShared: true,
     changes,
     state: () => ({ writable: writer.problem === undefined, reason: writer.problem }),
     passed: notePassedTime(context.writer, { now, elapsed, noted: readMeta(database, 'last_seen') ?? now() }),

@@ -124,7 +124,6 @@ export async function openSqliteStorage(options: SqliteOptions): Promise<SqliteS
       ...stores(context, settledEvent),
       server: undefined,
       members: onlyMember,
-      isShared: options.changes !== undefined,
       changes,
       connect: () => writer.connect(),
       passed: notePassedTime(context.writer, {

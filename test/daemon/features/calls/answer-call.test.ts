@@ -12,10 +12,11 @@ import { createOutput } from '../../../../src/daemon/features/calls/output-items
 import type { StreamRenderer } from '../../../../src/daemon/features/calls/renderer.ts';
 import type { StartedCall } from '../../../../src/daemon/features/calls/started-call.ts';
 import { IdempotencySlot } from '../../../../src/daemon/features/idempotency/index.ts';
-import { createAdmission, type Settlement } from '../../../../src/daemon/features/metering/index.ts';
+import type { Settlement } from '../../../../src/daemon/features/metering/index.ts';
 import { type UpstreamAnswer, UpstreamFailure } from '../../../../src/daemon/features/upstreams/upstream.ts';
 import { ApiError } from '../../../../src/shared/errors.ts';
 import { aHold } from '../../../storage/records.ts';
+import { admissionOver } from '../../../support/admission-over.ts';
 import { fakeWorld } from '../../../support/fake-world.ts';
 import { offerOf, routeOf } from '../../../support/routing.ts';
 
@@ -37,11 +38,9 @@ const document: UpstreamAnswer = {
 async function started({ answer = document, canceled, settle }: Scene = {}) {
   const world = fakeWorld();
   const settlements: Settlement[] = [];
-  const store = {
-    hold: async () => {},
-    settle: settle ?? (async (settlement: Settlement) => settlements.push(settlement)),
-  };
-  const admission = createAdmission({ store, state: () => ({ writable: true, reason: undefined }) });
+  const admission = admissionOver({
+    settle: settle ?? (async (settlement) => settlements.push(settlement)),
+  });
   const meter = new Meter({
     admission,
     saveProgress: async () => {},

@@ -3,10 +3,10 @@ import { describe, expect, test } from 'vitest';
 import { Meter } from '../../../../src/daemon/features/calls/meter.ts';
 import { createOutput } from '../../../../src/daemon/features/calls/output-items.ts';
 import type { HoldRecord, Settlement } from '../../../../src/daemon/features/metering/index.ts';
-import { createAdmission } from '../../../../src/daemon/features/metering/index.ts';
 import { noLabels } from '../../../../src/shared/constants/call-labels.ts';
 import { idMaker } from '../../../../src/shared/ids.ts';
 import { noCost, type Prices, type Tokens } from '../../../../src/shared/money/money.ts';
+import { admissionOver } from '../../../support/admission-over.ts';
 import { fakeWorld } from '../../../support/fake-world.ts';
 import { offerOf, routeOf } from '../../../support/routing.ts';
 
@@ -28,11 +28,7 @@ const tokens = (input: number, output: number): Tokens => ({
 async function meterWith(options: { held?: number; ownKey?: boolean; promptTokens?: number } = {}) {
   const settlements: Settlement[] = [];
   const world = fakeWorld();
-  const store = {
-    hold: async () => {},
-    settle: async (settlement: Settlement) => settlements.push(settlement),
-  };
-  const admission = createAdmission({ store, state: () => ({ writable: true, reason: undefined }) });
+  const admission = admissionOver({ settle: async (settlement) => settlements.push(settlement) });
   const record: HoldRecord = {
     requestId: 'req_1',
     workspaceId: 'ws_1',
@@ -229,8 +225,7 @@ test('a call on the workspace’s own key is not charged', async () => {
 });
 
 test('a hold that cannot be written fails with unavailable', async () => {
-  const store = { hold: () => Promise.reject(new Error('disk full')), settle: async () => 0 };
-  const admission = createAdmission({ store, state: () => ({ writable: true, reason: undefined }) });
+  const admission = admissionOver({ hold: () => Promise.reject(new Error('disk full')) });
   const meter = new Meter({
     admission,
     saveProgress: async () => {},
@@ -246,10 +241,9 @@ test('a hold that cannot be written fails with unavailable', async () => {
 });
 
 test('no call is admitted while the ledger cannot be written', async () => {
-  const store = { hold: async () => {}, settle: async () => 0 };
-  const admission = createAdmission({ store, state: () => ({ writable: false, reason: 'disk full' }) });
+  const admission = admissionOver({}, { isWritable: false });
   await expect(admission.hold({ requestId: 'req_3' } as HoldRecord)).rejects.toMatchObject({
     code: 'unavailable',
-    message: expect.stringContaining('disk full'),
+    message: expect.stringContaining('the disk is full'),
   });
 });

@@ -3,7 +3,7 @@ import { parentPort, workerData } from 'node:worker_threads';
 import type { KeyPolicy } from '../../../../src/daemon/base/handler.ts';
 import {
   BudgetRules,
-  createSharedAdmission,
+  createAdmission,
   settledEvent,
 } from '../../../../src/daemon/features/metering/index.ts';
 import { MemberChanges } from '../../../../src/daemon/storage/shared-changes.ts';
@@ -20,7 +20,7 @@ export interface Order {
 
 const { file, port, name, now } = workerData;
 const storage = openSqliteMember({ file, port, changes: new MemberChanges(async () => {}), settledEvent });
-const admission = createSharedAdmission({
+const admission = createAdmission({
   store: storage.metering,
   ledger: storage.ledger,
   state: storage.state,

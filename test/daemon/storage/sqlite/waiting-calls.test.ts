@@ -44,13 +44,13 @@ function aPatience() {
 }
 
 describe.each([
-  ['one daemon', true],
+  ['one member', true],
   ['three members', false],
 ] as const)('400 calls at once at %s', (_name, isAlone) => {
   async function aKeyWithCap(keyId: string, cap: number) {
     await storage.keys.insert(aKey(keyId));
     const patience = aPatience();
-    const shared = sharedMembers(isAlone ? [storage] : members, { isAlone, sleep: patience.sleep });
+    const shared = sharedMembers(isAlone ? [storage] : members, { sleep: patience.sleep });
     const policy = policyWith(keyId, { spendCap: { amount: cap, period: 'total' } });
     let count = 0;
     const hold = () => {

@@ -1,14 +1,25 @@
 import { type Listed, TransientList } from '../../../../shared/async/transient.ts';
 import { ApiError } from '../../../../shared/errors.ts';
-import { formatUsd, type NanoUsd } from '../../../../shared/money/money.ts';
-import type { SpendCap } from '../../../base/handler.ts';
-import type { NewEvent } from '../../events/index.ts';
-import type { SlotAnswer } from '../../idempotency/index.ts';
-import type { BudgetRule } from '../rules/budget-rule.ts';
-import type { HoldRecord, LedgerEntry, MeteringStore, Settlement, UsageRecord } from '../store.ts';
-import type { AgentAllowances, AgentTerms, AgentUse, FreeUse } from './agent-allowances.ts';
-import { Budgets, type BudgetsDeps, type HoldTerms, type KeyUse, type OpenCall } from './budgets.ts';
+import type { NanoUsd } from '../../../../shared/money/money.ts';
+import type { KeyPolicy, SpendCap } from '../../../base/handler.ts';
+import type { World } from '../../../base/world.ts';
+import type { LedgerStore } from '../ledger-store.ts';
+import type { AdmitAnswer, AppliedLimits, AppliedRoute } from '../rules/admit-request.ts';
+import { leftOnRoutes } from '../rules/held-routes.ts';
+import type { LimitedKey } from '../rules/limit-rules.ts';
+import { rateWindowMs } from '../rules/rate-window.ts';
+import { periodOf } from '../rules/running-totals.ts';
+import type { HeldRoute, HoldRecord, MeteringStore, Settlement, Spend } from '../store.ts';
+import type { AdmissionStore, WatchedTotal } from './admission-store.ts';
+import type { AgentAllowances, AgentUse } from './agent-allowances.ts';
+import type { BudgetNews, BudgetRules, BudgetSubject } from './budget-rules.ts';
+import { type Fit, fitWithin, turnsMax } from './fit.ts';
 import { HoldQueue, isRefused, type Refused } from './hold-queue.ts';
+import type { HoldTerms } from './hold-terms.ts';
+import { type CapWarning, rateReached } from './limit-errors.ts';
+import { refusalOf } from './refusal-of.ts';
+import { settlementRetries } from './settlement.ts';
+import { capMarkReached, marksReached } from './thresholds.ts';
 
 /** The money reserved for a call. */
 export interface Hold {
@@ -19,10 +30,7 @@ export interface Hold {
   isRunning: boolean;
 }
 
-/**
- * Decides whether a call may start, and tracks the running ones: in memory for one process, or with others that share the
- * database (`createSharedAdmission`).
- */
+/** Decides whether a call may start, and tracks the running ones. */
 export interface Admission {
   /**
    * Admits the call; its record is written afterwards, or was by then. The terms may lower the hold's amount.
@@ -40,271 +48,312 @@ export interface Admission {
   usedBy(keyId: string, cap?: SpendCap | null): Promise<KeyUse>;
   /** The balance of a prepaid workspace, including what is held. */
   balanceOf(workspaceId: string): Promise<NanoUsd>;
-  /** What the calls of a budget spent in its period and hold, if that is in memory. */
-  budgetUse(rule: BudgetRule): { spent: NanoUsd; held: NanoUsd } | undefined;
   /** What an agent has used today. */
   agentUse(agentId: string): Promise<AgentUse>;
-  /** Adds credit that is on disk. `balanceOf` must have been called before it was written. */
-  credited(workspaceId: string, amount: NanoUsd): void;
   /** Ids of the requests whose settlement is not on disk. */
   openRequests(): Set<string>;
 }
 
+/** The usage of a key and its descendants. */
+export interface KeyUse {
+  /** In UTC. */
+  spend: Spend;
+  /** In the period of the cap. */
+  ofCap: NanoUsd | undefined;
+  requestsLastMinute: number;
+}
+
 export interface AdmissionDeps {
-  store: Pick<MeteringStore, 'hold' | 'settle'>;
   /** Whether the ledger is writable. */
   state: () => { writable: boolean; reason: string | undefined };
-  /** Enables limits and balances. */
-  limits?: Pick<BudgetsDeps, 'ledger' | 'clock' | 'onCapWarning' | 'budgets'>;
-  /** Enables agents. */
+  store: Pick<MeteringStore, 'hold' | 'settle'> & AdmissionStore;
+  ledger: Pick<LedgerStore, 'keyUse' | 'balance'>;
+  clock: Pick<World, 'now' | 'sleep'>;
+  rules: BudgetRules;
+  /** Called once in each period, with the charge that reaches 80 % of a cap. */
+  onCapWarning?: (warning: CapWarning) => void;
+  /** Called with the charge that reaches a threshold of a budget, and with each call that one refuses. */
+  onNews?: (news: BudgetNews) => void;
   agents?: AgentAllowances;
 }
 
-/** `agent` is set for an agent's call, and `free` if it is part of the free tier. */
-type Call = Hold & OpenCall & Listed & { agent?: string; free?: FreeUse | undefined };
+interface Call extends Hold, Listed {
+  policy: KeyPolicy | undefined;
+  isAgent: boolean;
+  isSettled: boolean;
+  /** Whether its hold was written, as far as is known. */
+  isWritten: boolean;
+}
 
-const none: OpenCall['subjects'] = [];
-const noneRouted: OpenCall['routed'] = [];
+/** How often a call that waits looks at what other members have ended. */
+const askEveryMs = 40;
 
-/** Admission of a process that has the database to itself: it counts in memory. */
-export function createAdmission({ store, state, limits, agents }: AdmissionDeps): Admission {
+type News = { total: WatchedTotal; notice: (spent: NanoUsd) => void };
+
+/**
+ * Admission by a daemon, or by one of several daemons or threads that share a database. A call with limits asks in the
+ * transaction that writes its hold, where they are compared with what all members have stored; one without asks nothing.
+ */
+export function createAdmission(deps: AdmissionDeps): Admission {
+  const { store, state, ledger, clock, rules, agents } = deps;
   const open = new TransientList<Call>();
-  const budgets = limits && new Budgets({ ...limits, open });
   let running = 0;
 
   const end = (call: Call) => {
     if (!call.isRunning) return;
     running -= 1;
     call.isRunning = false;
-    budgets?.released(call);
   };
   const settling = settlementRetries<Call>(
-    (settlement) => store.settle(settlement),
-    (call) => {
-      open.delete(call);
-      if (call.agent !== undefined) agents?.settled(call.agent);
+    async (settlement, { record, policy }) => {
+      const news = settlement.usage.charged > 0 ? newsOf(deps, { record, policy, settlement }) : [];
+      if (news.length === 0) return await store.settle(settlement);
+      const totals = news.map(({ total }) => total);
+      const { sequence, spent } = await store.settleWatched(settlement, totals);
+      for (const [index, { notice }] of news.entries()) notice(spent[index] ?? 0);
+      return sequence;
     },
+    (call) => open.delete(call),
   );
-  const waiting = limits && new HoldQueue(limits.clock);
-  const start: Start = (record, policy, more) => {
-    const committed = store.hold(record);
-    const counting = budgets?.isBudgeted(record.workspaceId) ? budgets : undefined;
+  const start = (
+    record: HoldRecord,
+    {
+      policy,
+      committed,
+      isAgent = false,
+    }: { policy?: KeyPolicy; committed: Promise<void>; isAgent?: boolean },
+  ): Hold => {
     const call: Call = {
       record,
       committed,
       isRunning: true,
       policy,
-      charged: undefined,
-      subjects: counting?.subjectsOf(record, policy) ?? none,
-      routed: counting?.routedOf(record) ?? noneRouted,
+      isAgent,
+      isSettled: false,
+      isWritten: true,
       place: -1,
-      ...more,
     };
     running += 1;
     open.add(call);
-    budgets?.held(call);
     // Handles the rejection here too, since a caller may not be waiting yet.
     committed.then(settling.retry, () => {
       end(call);
-      if (!call.charged) open.delete(call);
-      waiting?.released();
+      call.isWritten = false;
+      if (!call.isSettled) open.delete(call);
     });
     return call;
   };
-  const startForAgent = startsForAgents(agents, start);
-  const withBudgets = (): Budgets => {
-    if (!budgets) throw new TypeError('this admission has no limits');
-    return budgets;
-  };
 
+  const waiting = new HoldQueue({ sleep: clock.sleep, askEveryMs });
   return {
     async hold(record, terms) {
       requireWritable(state);
-      const isLimited =
-        terms?.isPrepaid || terms?.policy?.isRestricted || budgets?.isBudgeted(record.workspaceId);
-      if (!budgets || !waiting || !terms || !isLimited) return start(record, terms?.policy);
-      const { agent, isPrepaid, policy } = terms;
-      if (agent) return await waiting.start(() => startForAgent(record, { ...terms, agent }, budgets));
+      const limits = terms && limitsOf(rules, record, terms);
+      if (!limits) {
+        return start(record, {
+          ...(terms?.policy && { policy: terms.policy }),
+          committed: store.hold(record),
+        });
+      }
+      const { policy, agent } = terms;
+      if (agent) {
+        if (!agents) throw new TypeError('this admission has no agents');
+        return await waiting.start(async () => {
+          const held = await agents.ask(record, { ...terms, agent }, limits, (answer, now) =>
+            refusal(deps, answer, { limits, now, amount: record.amount, fit: terms.fit }),
+          );
+          return isRefused(held) ? held : start(held, { committed: Promise.resolve(), isAgent: true });
+        });
+      }
       return await waiting.start(async () => {
-        for (let wait = budgets.loading(terms, record); wait; wait = budgets.loading(terms, record))
-          await wait;
-        const held = budgets.admit(record, terms);
-        const prepaid = isPrepaid && ({ isPrepaid: true } as const);
-        if (typeof held === 'number') return start({ ...record, amount: held, ...prepaid }, policy);
-        return isRefused(held) ? held : start({ ...record, ...held, ...prepaid }, policy);
+        const held = await askForHold(deps, record, { terms, limits });
+        return isRefused(held)
+          ? held
+          : start(held, { ...(policy && { policy }), committed: Promise.resolve() });
       });
     },
     settle(hold, settlement) {
       const call = hold as Call;
-      if (call.charged) return Promise.reject(new TypeError('a hold is settled once'));
-      const { charged, completedAt, cost, model, provider } = settlement.usage;
+      if (call.isSettled) return Promise.reject(new TypeError('a hold is settled once'));
       end(call);
-      // Also after a hold that could not be written: the settlement counts the call and its cost.
-      if (call.agent !== undefined) agents?.end(call.agent, call.free, cost?.total ?? 0);
       open.add(call);
-      call.charged = { amount: charged, at: completedAt, model, provider };
-      budgets?.charged(call, call.charged);
-      waiting?.released();
-      // A call that an agent's credit paid for takes nothing from the free tier, even if it cost nothing.
-      const tier = call.agent === undefined ? settlement.tier : call.free ? 'free' : 'paid';
-      const { isPrepaid } = hold.record;
-      const isAsGiven = tier === settlement.tier && !isPrepaid;
-      return settling.settle(
-        call,
-        isAsGiven ? settlement : { ...settlement, tier, ...(isPrepaid && { isPrepaid }) },
-      );
+      call.isSettled = true;
+      const { amount, free, routes } = call.record;
+      if (call.isAgent) agents?.ended(call.record, settlement.usage.cost?.total ?? 0);
+      const tier = call.isAgent ? (free === undefined ? 'paid' : 'free') : settlement.tier;
+      const held = { amount, ...(free !== undefined && { free }), ...(routes && { routes }) };
+      const settled = settling.settle(call, { ...settlement, tier, ...(call.isWritten && { held }) });
+      settled.then(waiting.released, () => {});
+      return settled;
     },
     running: () => running,
-    usedBy: (keyId, cap) => withBudgets().usedBy(keyId, cap),
-    budgetUse: (rule) => budgets?.useOf(rule),
+    async usedBy(keyId, cap) {
+      const at = clock.now();
+      const since = at - rateWindowMs;
+      const { spend, requests } = await ledger.keyUse(keyId, { at, since });
+      const calendar = cap?.calendar;
+      const inCap = calendar ? (await ledger.keyUse(keyId, { at, since, calendar })).spend : spend;
+      return { spend, ofCap: cap ? inCap[cap.period] : undefined, requestsLastMinute: requests };
+    },
     async agentUse(agentId) {
       if (!agents) throw new TypeError('this admission has no agents');
       return await agents.use(agentId);
     },
-    balanceOf: (workspaceId) => withBudgets().balanceOf(workspaceId),
-    credited: (workspaceId, amount) => budgets?.credited(workspaceId, amount),
+    balanceOf: (workspaceId) => ledger.balance(workspaceId, { except: [] }),
     openRequests: () => new Set([...open].map(({ record }) => record.requestId)),
   };
 }
 
-type Start = (
+/** Asks for a hold with the limits, and for less as long as what is left is worth it. */
+async function askForHold(
+  deps: AdmissionDeps,
   record: HoldRecord,
-  policy: OpenCall['policy'],
-  more?: Partial<Pick<Call, 'agent' | 'free'>>,
-) => Hold;
+  { terms, limits }: { terms: Pick<HoldTerms, 'fit' | 'fittedRoutes'>; limits: AppliedLimits },
+): Promise<HoldRecord | Refused> {
+  const { fit, fittedRoutes } = terms;
+  let asked = record;
+  let applied = limits;
+  for (let turn = 1; ; turn += 1) {
+    const at = deps.clock.now();
+    const answer = await deps.store.admit(asked, { ...applied, at });
+    if (answer.kind === 'held') return asked;
+    if (answer.kind === 'rate') throw rateReached(answer.limit, answer.waitMs);
+    if (answer.kind !== 'short') throw new TypeError('only agents have a free tier');
+    const output = { isWhole: false, ...leftOf(applied, answer, ({ affordable }) => affordable) };
+    const amount = turn < turnsMax ? fitWithin(fit, answer.affordable, output) : undefined;
+    if (amount === undefined)
+      return refusal(deps, answer, { limits: applied, now: at, amount: record.amount, fit });
+    const routes = record.routes && fittedRoutes?.();
+    asked = { ...record, amount, ...(routes && { routes }) };
+    if (limits.routes && routes) applied = { ...limits, routes: fittedOf(limits.routes, routes) };
+  }
+}
 
-/** A free call holds nothing of the agent's balance, and is charged nothing. */
-function startsForAgents(agents: AgentAllowances | undefined, start: Start) {
-  return async (
-    record: HoldRecord,
-    terms: HoldTerms & { agent: AgentTerms },
-    budgets: Budgets,
-  ): Promise<Hold | Refused> => {
-    if (!agents) throw new TypeError('this admission has no agents');
-    const { agentId } = terms.agent;
-    // A balance stays loaded; the totals of agents may be forgotten, or of yesterday, at the next turn.
-    for (let wait = budgets.loading(terms, record); wait; wait = budgets.loading(terms, record)) await wait;
-    while (!agents.isReady(agentId)) await agents.load(agentId);
-    const balance = budgets.availableTo(record.workspaceId);
-    const { startedAt, free } = agents.take(record, terms.agent, { balance, fit: terms.fit });
-    const dated = { ...record, createdAt: startedAt };
-    if (free) return start({ ...dated, amount: 0, free: free.amount }, undefined, { agent: agentId, free });
-    let amount: ReturnType<Budgets['admit']>;
-    try {
-      amount = budgets.admit(record, terms);
-    } catch (error) {
-      agents.giveBack(record, agentId);
-      throw error;
-    }
-    if (typeof amount === 'number' || !isRefused(amount)) {
-      const held = typeof amount === 'number' ? { amount } : amount;
-      return start({ ...dated, ...held, isPrepaid: true }, undefined, { agent: agentId });
-    }
-    agents.giveBack(record, agentId);
-    const isPoor = amount.error.code === 'insufficient_balance';
-    return isPoor ? { ...amount, error: agents.balanceTooLow(agentId, balance) } : amount;
+/** What is left of the routes that were asked for. */
+function leftOf(
+  { routes }: AppliedLimits,
+  { routes: lefts }: Short,
+  amountOf: (left: NonNullable<Short['routes']>[number]) => NanoUsd,
+) {
+  if (!routes || !lefts) return undefined;
+  return {
+    leftOn: leftOnRoutes(
+      routes.map(({ route }) => route),
+      lefts.map(amountOf),
+    ),
   };
+}
+
+/** Some of the routes, with other amounts. */
+function fittedOf(all: readonly AppliedRoute[], routes: readonly HeldRoute[]): AppliedRoute[] {
+  return routes.map((route) => {
+    const isSame = ({ route: { model, provider } }: AppliedRoute) =>
+      model === route.model && provider === route.provider;
+    return { route, budgets: all.find(isSame)?.budgets ?? [] };
+  });
+}
+
+/** The limits of a call; undefined if none applies. */
+function limitsOf(rules: BudgetRules, record: HoldRecord, terms: HoldTerms): AppliedLimits | undefined {
+  const { policy, isPrepaid, agent } = terms;
+  const key = policy?.isRestricted ? limitedKey(policy) : undefined;
+  const budgets = hardOf(rules.of(record, policy));
+  const routes =
+    record.routes && rules.hasRouted(record.workspaceId)
+      ? record.routes.map((route) => ({ route, budgets: hardOf(rules.ofRoute(record, route)) }))
+      : undefined;
+  const isRouted = routes?.some((route) => route.budgets.length > 0) ?? false;
+  if (!key && budgets.length === 0 && !isRouted && !isPrepaid && !agent) return undefined;
+  // What costs nothing exceeds no amount.
+  if (record.amount === 0 && !hasRate(key) && !agent) return undefined;
+  return { key, budgets, isPrepaid, ...(isRouted && routes && { routes }) };
+}
+
+/** The hard budgets of subjects. */
+function hardOf(subjects: readonly BudgetSubject[]): AppliedLimits['budgets'] {
+  return subjects.flatMap(({ workspaceId, scope, calendar, rules }) => {
+    const hard = rules.filter(({ isHard }) => isHard);
+    return hard.length > 0 ? [{ subject: { workspaceId, ...scope, calendar }, rules: hard }] : [];
+  });
+}
+
+/** Only the keys that have a cap or a rate. */
+function limitedKey({ keyId, parent, limits, isAutopilot }: KeyPolicy): LimitedKey | undefined {
+  const above = parent && limitedKey(parent);
+  if (!limits?.spendCap && !limits?.requestsPerMinute) return above;
+  const { spendCap, requestsPerMinute } = limits;
+  return {
+    keyId,
+    parent: above,
+    limits: { spendCap, requestsPerMinute },
+    ...(isAutopilot && { isAutopilot }),
+  };
+}
+
+function hasRate(key: LimitedKey | undefined): boolean {
+  return key !== undefined && (Boolean(key.limits?.requestsPerMinute) || hasRate(key.parent));
+}
+
+type Short = Extract<AdmitAnswer, { kind: 'short' }>;
+
+function refusal(
+  { onNews }: Pick<AdmissionDeps, 'onNews'>,
+  short: Short,
+  { limits, ...call }: { limits: AppliedLimits; now: number; amount: NanoUsd; fit: Fit },
+): Refused {
+  const { key: policy, budgets, routes = [] } = limits;
+  const { shortage } = short;
+  // What refuses the call may be the budget of a route.
+  const lefts = short.routes ?? [];
+  const most = Math.max(...lefts.map((left) => left.affordable));
+  const affordable =
+    shortage.kind === 'budget' && lefts.length > 0 ? Math.min(short.affordable, most) : short.affordable;
+  const leftOn = leftOf(limits, short, (left) => left.affordable + left.held);
+  const left = { affordable, shortage, output: { isWhole: false, ...leftOn } };
+  const all = [...budgets, ...routes.flatMap((route) => route.budgets)];
+  return refusalOf(left, { ...call, policy, budgets: all, onNews });
+}
+
+interface Charged {
+  record: HoldRecord;
+  policy: KeyPolicy | undefined;
+  settlement: Settlement;
+}
+
+/** The totals that a charge could raise above a threshold. */
+function newsOf(
+  { rules, onCapWarning, onNews }: Pick<AdmissionDeps, 'rules' | 'onCapWarning' | 'onNews'>,
+  { record, policy, settlement }: Charged,
+): News[] {
+  const { charged: amount, completedAt: at } = settlement.usage;
+  const { workspaceId } = record;
+  const news: News[] = [];
+  for (let key = policy; key; key = key.parent) {
+    const cap = key.limits?.spendCap;
+    if (!cap) continue;
+    const capped = key;
+    const notice = (spent: NanoUsd) => {
+      if (capMarkReached(cap, { spent, amount }))
+        onCapWarning?.({ workspaceId, policy: capped, cap, spent, at });
+    };
+    news.push({ total: { keyId: key.keyId, period: periodOf(cap), calendar: cap.calendar }, notice });
+  }
+  const { model, provider } = settlement.usage;
+  const routed = rules.hasRouted(workspaceId) ? rules.ofRoute(record, { model, provider }) : [];
+  for (const { scope, calendar, rules: all } of [...rules.of(record, policy), ...routed]) {
+    for (const rule of all) {
+      const notice = (spent: NanoUsd) => {
+        const percents = marksReached(rule, { spent, amount });
+        if (percents.length > 0) onNews?.({ rule, spent, at, percents });
+      };
+      news.push({ total: { subject: { workspaceId, ...scope, calendar }, period: rule.period }, notice });
+    }
+  }
+  return news;
 }
 
 /** Fails with `unavailable` if the ledger is not writable. */
-export function requireWritable(state: AdmissionDeps['state']): void {
+function requireWritable(state: AdmissionDeps['state']): void {
   const { writable, reason } = state();
   if (!writable) throw new ApiError('unavailable', { message: `The ledger cannot be written: ${reason}` });
-}
-
-/** Everything that is written when a call ends. `answer` is stored for its Idempotency-Key. */
-export function settlementFor(usage: UsageRecord, answer?: SlotAnswer): Settlement {
-  return {
-    usage,
-    entries: ledgerEntriesFor(usage),
-    caller: isAgent(usage.keyId) ? 'agent' : 'key',
-    tier: usage.charged > 0 || usage.ownKey ? 'paid' : 'free',
-    ...(answer && { answer }),
-  };
-}
-
-/** Agents call with their own id in place of a key's. */
-function isAgent(keyId: string | null): boolean {
-  return keyId?.startsWith('agt_') ?? false;
-}
-
-/** The double entries of a charge: the provider's share, then the margin. Empty for a call without charge. */
-function ledgerEntriesFor({ charged, cost, workspaceId, provider }: UsageRecord): LedgerEntry[] {
-  if (charged === 0 || !cost) return [];
-  const debit = `workspace:${workspaceId}`;
-  const providerAmount = Math.min(cost.provider, charged);
-  const entries: LedgerEntry[] = [
-    {
-      kind: 'provider_cost',
-      debit,
-      credit: `provider:${provider ?? 'unknown'}`,
-      amount: providerAmount,
-    },
-    { kind: 'margin', debit, credit: 'margin', amount: charged - providerAmount },
-  ];
-  return entries.filter(({ amount }) => amount > 0);
-}
-
-/** The event `request.completed` or `request.failed` of a finished call. */
-export function settledEvent(usage: UsageRecord): NewEvent {
-  const hasFailed = usage.status === 'failed' || usage.status === 'interrupted';
-  return {
-    type: hasFailed ? 'request.failed' : 'request.completed',
-    workspaceId: usage.workspaceId,
-    at: usage.completedAt,
-    data: {
-      request_id: usage.requestId,
-      response_id: usage.responseId,
-      endpoint: usage.endpoint,
-      model: usage.model,
-      provider: usage.provider,
-      key: usage.keyId,
-      streamed: usage.streamed,
-      status: usage.status,
-      error_code: usage.errorCode,
-      ...(hasFailed && { message: usage.attempts.findLast(({ message }) => message)?.message ?? null }),
-      input_tokens: usage.tokens.input,
-      output_tokens: usage.tokens.output,
-      cost_usd: usage.cost && formatUsd(usage.cost.total),
-      charged_usd: formatUsd(usage.charged),
-      attempts: usage.attempts.length,
-      ttft_ms: usage.ttftMs,
-      total_ms: usage.totalMs,
-    },
-  };
-}
-
-/** Unwritten settlements kept in memory at most; the daemon settles the others at its next start. */
-const lateMax = 10_000;
-
-/**
- * Writes settlements with `write`, and calls `close` with each call whose settlement is on disk or given up. Those that fail
- * while the ledger is unavailable wait for `retry`, which follows the next successful hold.
- */
-export function settlementRetries<Call>(
-  write: (settlement: Settlement, call: Call) => Promise<number>,
-  close: (call: Call) => void,
-) {
-  let late: [call: Call, settlement: Settlement][] = [];
-  const settle = (call: Call, settlement: Settlement): Promise<number> =>
-    write(settlement, call).then(
-      (sequence) => {
-        close(call);
-        return sequence;
-      },
-      (error: unknown) => {
-        const isLate = error instanceof ApiError && error.code === 'unavailable' && late.length < lateMax;
-        // The client gets an error, so the answer to store is dropped.
-        if (isLate) late.push([call, { ...settlement, answer: undefined }]);
-        else close(call);
-        throw error;
-      },
-    );
-  const retry = () => {
-    if (late.length === 0) return;
-    const waiting = late;
-    late = [];
-    for (const [call, settlement] of waiting) settle(call, settlement).catch(() => {});
-  };
-  return { settle, retry };
 }

@@ -4,15 +4,23 @@ import { isSameCalendar, type SpendCalendar } from '../../../../shared/money/spe
 import type { KeyPolicy } from '../../../base/handler.ts';
 import type { BudgetRule, BudgetScope } from '../rules/budget-rule.ts';
 import { isOnRoute, isRouted } from '../rules/held-routes.ts';
-import type { SubjectTotals } from '../rules/subject-totals.ts';
 
-/** The calls that budgets of one scope and calendar count, and what they spent once that is loaded. */
+/** The calls that budgets of one scope and calendar count. */
 export interface BudgetSubject {
   readonly workspaceId: string;
   readonly scope: BudgetScope;
   readonly calendar: SpendCalendar | undefined;
   rules: readonly BudgetRule[];
-  totals: SubjectTotals | undefined;
+}
+
+/** A budget that reached thresholds, or refused a call. */
+export interface BudgetNews {
+  rule: BudgetRule;
+  /** What is spent in its current period. */
+  spent: NanoUsd;
+  at: number;
+  /** The thresholds that were reached; none if it refused a call. */
+  percents: readonly number[];
 }
 
 /** What a call states of itself that budgets look at. */
@@ -65,7 +73,7 @@ export class BudgetRules {
     const alike = budgets.subjects.get(name) ?? [];
     let subject = alike.find((each) => isOf(each, rule));
     if (!subject) {
-      subject = { workspaceId, scope, calendar, rules: [], totals: undefined };
+      subject = { workspaceId, scope, calendar, rules: [] };
       budgets.subjects.set(name, [...alike, subject]);
     }
     subject.rules = [...subject.rules.filter(({ id }) => id !== rule.id), rule];

@@ -1,7 +1,7 @@
 import { costWithin } from '../../../../shared/money/money.ts';
 import type { LeftHold, MeteringStore, Settlement } from '../store.ts';
 import { usageRecord } from '../usage/usage-record.ts';
-import { settlementFor } from './admission.ts';
+import { settlementFor } from './settlement.ts';
 
 interface RecoverOptions {
   store: Pick<MeteringStore, 'leftHolds' | 'settle'>;
