@@ -95,7 +95,7 @@ export function challengesStoreContract(open: OpenStorage): void {
     });
     expect(paid).toMatchObject({ state: 'succeeded' });
   };
-  const balance = ({ ledger }: Storage) => ledger.balance('ws_1', { except: [] });
+  const balance = ({ ledger }: Storage) => ledger.balance('ws_1');
   const expectSound = async ({ ledger }: Storage) => expect((await ledger.verify()).problems).toEqual([]);
 
   describe('a payment challenge', () => {

@@ -44,29 +44,20 @@ export function ledgerStoreContract(open: OpenStorage): void {
 
     test('includes the charges and call times of its descendants', async () => {
       const { ledger } = await fill();
-      const options = { at: morning + 50, since: morning, except: [] };
-      expect(await ledger.keyFacts('key_1', options)).toEqual({
+      const options = { at: morning + 50, since: morning };
+      expect(await ledger.keyUse('key_1', options)).toEqual({
         spend: { total: 10_111, month: 10_011, week: 10_011, day: 10_001 },
-        recent: [morning, morning + 5],
+        requests: 2,
       });
-      expect(await ledger.keyFacts('key_3', { ...options, since: morning + 6 })).toEqual({
+      expect(await ledger.keyUse('key_3', { ...options, since: morning + 6 })).toEqual({
         spend: { total: 10_100, month: 10_000, week: 10_000, day: 10_000 },
-        recent: [],
-      });
-    });
-
-    test('leaves out the calls in `except`, known or not', async () => {
-      const { ledger } = await fill();
-      const except = ['req_5', 'req_2', 'req_4', 'req_unknown'];
-      expect(await ledger.keyFacts('key_1', { at: morning, since: morning, except })).toEqual({
-        spend: { total: 101, month: 1, week: 1, day: 1 },
-        recent: [morning],
+        requests: 0,
       });
     });
   });
 
   describe('the spending that budgets count', () => {
-    type Subject = Parameters<Storage['ledger']['subjectSpend']>[0];
+    type Subject = Parameters<Storage['ledger']['subjectUses']>[0][number];
     const users = ['ann', 'bob'];
     const tags: Record<string, string>[] = [{}, { team: 'a' }, { team: 'b', job: '7' }, { job: '7' }];
     const calendars: Subject['calendar'][] = [
@@ -106,7 +97,7 @@ export function ledgerStoreContract(open: OpenStorage): void {
       return Object.entries(call.labels.tags).some(([name, text]) => `${name}=${text}` === value);
     };
 
-    test('is the sum of the charges in each period, folded or not, without the calls in `except`', async () => {
+    test('is the sum of the charges in each period, folded or not', async () => {
       const storage = await openWithOwner();
       const { keys, ledger, metering } = storage;
       await keys.insert(aKey('key_1'));
@@ -133,25 +124,19 @@ export function ledgerStoreContract(open: OpenStorage): void {
         calls.push(...settled.map(({ usage }) => usage));
       };
       const check = async (at: number) => {
-        const except = calls.filter((_, index) => index % 11 === 0).map(({ requestId }) => requestId);
-        const sum = (subject: Subject, from: number, left: readonly string[]) =>
+        const sum = (subject: Subject, from: number) =>
           calls
-            .filter(
-              (call) => isOf(subject, call) && call.completedAt >= from && !left.includes(call.requestId),
-            )
+            .filter((call) => isOf(subject, call) && call.completedAt >= from)
             .reduce((total, { charged }) => total + charged, 0);
-        const expected = (left: readonly string[]) =>
-          subjects.map((subject) => ({
-            day: sum(subject, startOfPeriod('day', at, subject.calendar), left),
-            week: sum(subject, startOfPeriod('week', at, subject.calendar), left),
-            month: sum(subject, startOfPeriod('month', at, subject.calendar), left),
-            // Filters are for periods that end.
-            none: subject.kind === 'where' ? expect.any(Number) : sum(subject, 0, left),
-          }));
+        const expected = subjects.map((subject) => ({
+          day: sum(subject, startOfPeriod('day', at, subject.calendar)),
+          week: sum(subject, startOfPeriod('week', at, subject.calendar)),
+          month: sum(subject, startOfPeriod('month', at, subject.calendar)),
+          // Filters are for periods that end.
+          none: subject.kind === 'where' ? expect.any(Number) : sum(subject, 0),
+        }));
         const uses = await ledger.subjectUses(subjects, at);
-        expect(uses.map(({ spend }) => spend)).toEqual(expected([]));
-        const without = subjects.map((subject) => ledger.subjectSpend(subject, { at, except }));
-        expect(await Promise.all(without)).toEqual(expected(except));
+        expect(uses.map(({ spend }) => spend)).toEqual(expected);
       };
       await settle(40);
       await check(morning);
@@ -185,7 +170,7 @@ export function ledgerStoreContract(open: OpenStorage): void {
 
   describe('the spending of an autopilot', () => {
     const budget = 'ap_1';
-    const options = { at: morning + 50, since: morning, except: [] };
+    const options = { at: morning + 50, since: morning };
 
     test('is kept beside that of the keys that its calls are made with', async () => {
       const storage = await openWithOwner();
@@ -199,10 +184,8 @@ export function ledgerStoreContract(open: OpenStorage): void {
       await call('req_3', 1000, { keyId: 'key_3', budget });
       // A schedule calls with the autopilot's own id.
       await call('req_4', 10_000, { keyId: budget, budget });
-      expect((await ledger.keyFacts(budget, options)).spend.total).toBe(11_010);
-      expect((await ledger.keyFacts('key_1', options)).spend.total).toBe(110);
-      const except = ['req_2', 'req_3', 'req_4'];
-      expect((await ledger.keyFacts(budget, { ...options, except })).spend.total).toBe(10);
+      expect((await ledger.keyUse(budget, options)).spend.total).toBe(11_010);
+      expect((await ledger.keyUse('key_1', options)).spend.total).toBe(110);
       expect((await ledger.verify()).problems).toEqual([]);
       expect(await metering.usage('req_1')).toMatchObject({ keyId: 'key_1', budget });
     });
@@ -225,7 +208,7 @@ export function ledgerStoreContract(open: OpenStorage): void {
         param: 'reference',
       });
       await ledger.grant(aGrant('grant_4', { amount: 5 }));
-      expect(await ledger.balance('ws_1', { except: [] })).toBe(10_005);
+      expect(await ledger.balance('ws_1')).toBe(10_005);
       expect(await ledger.accounts()).toEqual([
         {
           workspaceId: 'ws_1',
@@ -257,9 +240,8 @@ export function ledgerStoreContract(open: OpenStorage): void {
       await ledger.grant(aGrant('grant_1'));
       await metering.settle(aSettlement('req_1'));
       await metering.settle(aSettlement('req_2'));
-      expect(await ledger.balance('ws_1', { except: [] })).toBe(10_000 - 2 * 786);
-      expect(await ledger.balance('ws_1', { except: ['req_2', 'req_9'] })).toBe(10_000 - 786);
-      expect(await ledger.balance('ws_2', { except: [] })).toBe(0);
+      expect(await ledger.balance('ws_1')).toBe(10_000 - 2 * 786);
+      expect(await ledger.balance('ws_2')).toBe(0);
     });
 
     test('cannot be held twice: a prepaid hold beyond it is not written', async () => {
@@ -276,11 +258,11 @@ export function ledgerStoreContract(open: OpenStorage): void {
       expect(held.map(({ status }) => status)).toEqual(['fulfilled', 'rejected', 'fulfilled']);
       expect(await ledger.stillHeld(['req_1', 'req_2', 'req_3', 'req_4'])).toEqual(['req_2', 'req_4']);
       await metering.settle({ ...aSettlement('req_2'), isPrepaid: true });
-      expect(await ledger.balance('ws_1', { except: [] })).toBe(10_000 - 786);
+      expect(await ledger.balance('ws_1')).toBe(10_000 - 786);
       const atOnce = hold('req_5', 5_000);
       await metering.settle({ ...aSettlement('req_5'), isPrepaid: true });
       await atOnce;
-      expect(await ledger.balance('ws_1', { except: [] })).toBe(10_000 - 2 * 786);
+      expect(await ledger.balance('ws_1')).toBe(10_000 - 2 * 786);
     });
   });
 

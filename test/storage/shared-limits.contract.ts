@@ -484,7 +484,7 @@ export function sharedLimitsContract(open: OpenStorage): void {
       expect(admitted.filter((call) => !isFree(call))).toHaveLength(9);
       expect(errors[0]).toMatchObject({ code: 'agent_balance_too_low', available: 500 });
       await settleAll(admitted, 1_000);
-      expect(await storage.ledger.balance('ws_of_agt_1', { except: [] })).toBe(500);
+      expect(await storage.ledger.balance('ws_of_agt_1')).toBe(500);
     });
   });
 }

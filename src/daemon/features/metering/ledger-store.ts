@@ -3,13 +3,6 @@ import type { PeriodSpend, SpendCalendar } from '../../../shared/money/spend-per
 import type { SpendSubject } from './rules/budget-rule.ts';
 import type { Spend } from './store.ts';
 
-/** The charges of a key and its descendants, and the times of their recent calls. */
-export interface KeyFacts {
-  spend: Spend;
-  /** Times of acceptance at or after `since`, ascending, in milliseconds since 1970. */
-  recent: number[];
-}
-
 /** Credit granted to a workspace. */
 export interface GrantRecord {
   id: string;
@@ -46,30 +39,26 @@ export interface LedgerFindings {
   held: string[];
 }
 
-/** Each method is one transaction. Requests in `except` are excluded, whether or not they are on disk. */
+/** Each method is one transaction. */
 export interface LedgerStore {
-  /** Includes all descendants of the key; day, week and month are those of `at` by the calendar, or in UTC. */
-  keyFacts(
-    keyId: string,
-    options: { at: number; since: number; except: readonly string[]; calendar?: SpendCalendar | undefined },
-  ): Promise<KeyFacts>;
-  /** The charges of a subject's calls in the periods of a time; a key includes its descendants. */
-  subjectSpend(
-    subject: SpendSubject,
-    options: { at: number; except: readonly string[] },
-  ): Promise<PeriodSpend>;
-  /** The same of many, with what their running calls hold, in their order; the calls of the admission do not wait for it. */
+  /**
+   * The charges of each subject's calls in the periods of a time, and what its running calls hold, in their order; a key includes
+   * its descendants. The calls of the admission do not wait for it.
+   */
   subjectUses(
     subjects: readonly SpendSubject[],
     at: number,
   ): Promise<{ spend: PeriodSpend; held: NanoUsd }[]>;
-  /** The charges of a key and its descendants, as in `keyFacts`, and how many calls they started since a time. */
+  /**
+   * The charges of a key and its descendants, and how many calls they started since a time. Day, week and month are those of `at`
+   * by the calendar, or in UTC.
+   */
   keyUse(
     keyId: string,
     options: { at: number; since: number; calendar?: SpendCalendar | undefined },
   ): Promise<{ spend: Spend; requests: number }>;
   /** A workspace's grants minus its charges. */
-  balance(workspaceId: string, options: { except: readonly string[] }): Promise<NanoUsd>;
+  balance(workspaceId: string): Promise<NanoUsd>;
   /**
    * Adds a grant with its ledger entry, or returns the earlier one with the same reference. Rejects with `conflict` if
    * that one differs.

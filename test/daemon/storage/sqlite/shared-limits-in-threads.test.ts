@@ -53,7 +53,7 @@ test('three threads admit exactly 20 of 402 calls of a key whose cap is for 20',
   const order = { calls: 134, policy, amount: 1000, charged: 1000 };
   expect(await all(order)).toEqual({ admitted: 20, refusals: ['limit_reached'] });
   expect(await all(order)).toEqual({ admitted: 0, refusals: ['limit_reached'] });
-  const { spend } = await storage.ledger.keyFacts('key_cap', { at: morning, since: morning, except: [] });
+  const { spend } = await storage.ledger.keyUse('key_cap', { at: morning, since: morning });
   expect(spend.day).toBe(20_000);
 });
 
@@ -62,7 +62,7 @@ test('three threads admit again what calls held and did not cost', async () => {
   for (let admitted = 1; admitted > 0; ) {
     ({ admitted } = await all({ calls: 30, policy, amount: 1000, charged: 300 }));
   }
-  const { spend } = await storage.ledger.keyFacts('key_rest', { at: morning, since: morning, except: [] });
+  const { spend } = await storage.ledger.keyUse('key_rest', { at: morning, since: morning });
   expect(spend.total).toBeGreaterThan(19_000);
   expect(spend.total).toBeLessThanOrEqual(20_000);
 });

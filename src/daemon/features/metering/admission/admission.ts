@@ -199,7 +199,7 @@ export function createAdmission(deps: AdmissionDeps): Admission {
       if (!agents) throw new TypeError('this admission has no agents');
       return await agents.use(agentId);
     },
-    balanceOf: (workspaceId) => ledger.balance(workspaceId, { except: [] }),
+    balanceOf: (workspaceId) => ledger.balance(workspaceId),
     openRequests: () => new Set([...open].map(({ record }) => record.requestId)),
   };
 }

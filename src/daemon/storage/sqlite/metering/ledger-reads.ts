@@ -9,7 +9,7 @@ export function ledgerReads(database: Connection) {
   const holds = holdReads(database);
   const use = (at: number) =>
     database.transaction((subject: SpendSubject) => ({
-      spend: subjectSpend(subject, { at, except: [] }),
+      spend: subjectSpend(subject, { at }),
       held: holds.ofSubject(subject),
     }));
   return {

@@ -7,7 +7,6 @@ import type { LedgerReads } from './ledger-reads.ts';
 import type { LedgerWrites } from './ledger-writes.ts';
 import { holdReads } from './limits/hold-reads.ts';
 import { spendingReads } from './limits/spending.ts';
-import { subjectSpending } from './limits/subject-spending.ts';
 
 type KeyUseOptions = Parameters<LedgerStore['keyUse']>[1];
 
@@ -18,26 +17,18 @@ export function ledgerStore({
   reader,
   checker,
 }: StoreContext<LedgerWrites, LedgerReads>): LedgerStore {
-  const { keyFacts, spendOfKey, startsOfKey } = spendingReads(database);
+  const { spendOfKey, startsOfKey } = spendingReads(database);
   const holds = holdReads(database);
-  const subjectSpend = database.transaction(subjectSpending(database));
   const keyUse = database.transaction((keyId: string, { at, since, calendar }: KeyUseOptions) => ({
     spend: spendOfKey(keyId, at, calendar),
     requests: startsOfKey(keyId, since).length + holds.startsOfKey(keyId, since).length,
   }));
   const read = creditReads(database);
-  const readBalance = database.transaction((workspaceId: string, except: readonly string[]) => {
-    const balance = read.balance.get(workspaceAccount(workspaceId)) ?? 0;
-    if (except.length === 0) return balance;
-    return balance + (read.chargedFor.get({ workspaceId, except: JSON.stringify(except) }) ?? 0);
-  });
 
   return {
-    keyFacts: async (keyId, options) => keyFacts(keyId, options),
-    subjectSpend: async (subject, options) => subjectSpend(subject, options),
     subjectUses: (subjects, at) => reader.run('subjectUses', { subjects, at }),
     keyUse: async (keyId, options) => keyUse(keyId, options),
-    balance: async (workspaceId, { except }) => readBalance(workspaceId, except),
+    balance: async (workspaceId) => read.balance.get(workspaceAccount(workspaceId)) ?? 0,
     async grant(grant) {
       const granted = await writer.write('ledger.grant', grant);
       if (granted === 'other-grant') {
@@ -59,13 +50,6 @@ export function ledgerStore({
 function creditReads(database: Connection) {
   return {
     balance: database.prepare<[string], number>('SELECT balance FROM accounts WHERE id = ?').pluck(),
-    chargedFor: database
-      .prepare<[{ workspaceId: string; except: string }], number>(
-        `SELECT coalesce(sum(charged), 0) FROM calls
-         WHERE request_id IN (SELECT value FROM json_each(@except))
-           AND +workspace = (SELECT number FROM names WHERE text = @workspaceId)`,
-      )
-      .pluck(),
     accounts: database.prepare<[{ workspaceId: string | null }], AccountRecord>(
       `SELECT id AS workspaceId, slug, name,
          coalesce((SELECT balance FROM accounts WHERE id = '${workspaceAccount('')}' || workspaces.id), 0) AS balance,

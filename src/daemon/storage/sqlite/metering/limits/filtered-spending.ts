@@ -27,8 +27,8 @@ interface Read {
   workspace: number;
   filter: string;
   starts: Starts;
-  /** Only these calls, only those with a higher number, or all. */
-  only: { requestIds: readonly string[] } | { after: number } | undefined;
+  /** Only the calls with a higher number. */
+  after: number | undefined;
   /** Names that are not in the table of names yet. */
   newNames?: Iterable<readonly [number: number, text: string]> | undefined;
 }
@@ -46,12 +46,6 @@ const sources = {
     rows('calls', 'calls.number > @after AND +calls.workspace = @workspace'),
   ],
   after: [rows('calls', 'calls.number > @after AND +calls.workspace = @workspace')],
-  only: [
-    rows(
-      'calls',
-      'calls.request_id IN (SELECT value FROM json_each(@requestIds)) AND +calls.workspace = @workspace',
-    ),
-  ],
 };
 
 /** Reads what the calls that a filter selects were charged since the periods began, call by call. */
@@ -66,20 +60,18 @@ export function filteredSpending(database: Connection, numberOf: (name: string) 
     return known;
   };
 
-  return ({ workspace, filter, starts, only, newNames = [] }: Read): PeriodSpend | undefined => {
+  return ({ workspace, filter, starts, after, newNames = [] }: Read): PeriodSpend | undefined => {
     const values: Record<string, string> = {};
     const added = [...newNames];
     const condition = termsOfFilter(filter)
       .map((term, index) => conditionOf(term, `term${index}`, { values, numberOf, added }))
       .join(' AND ');
-    const source = only === undefined ? 'all' : 'after' in only ? 'after' : 'only';
-    return prepare(source, condition).get({
+    return prepare(after === undefined ? 'all' : 'after', condition).get({
       ...starts,
       ...values,
       workspace,
       from: Math.min(starts.day, starts.week, starts.month) * slotMs,
-      after: only && 'after' in only ? only.after : foldedTo(database),
-      requestIds: only && 'requestIds' in only ? JSON.stringify(only.requestIds) : '[]',
+      after: after ?? foldedTo(database),
     });
   };
 }

@@ -1,23 +1,15 @@
 import type { SpendCalendar } from '../../../../../shared/money/spend-periods.ts';
-import type { KeyFacts, LedgerStore } from '../../../../features/metering/ledger-store.ts';
 import type { Spend } from '../../../../features/metering/store.ts';
 import type { Connection } from '../../engine/connection.ts';
 import { indexKinds } from '../usage/index-kinds.ts';
 import { dayMs, foldedTo } from '../usage/usage-totals.ts';
 import { keyNumbers, keyTree, subjectSpending } from './subject-spending.ts';
 
-type SpendOptions = Omit<Parameters<LedgerStore['keyFacts']>[1], 'since'>;
-
 /** The spending of a key and its descendants, from the daily totals. */
 export function spendingReads(database: Connection) {
   const subjectSpend = subjectSpending(database);
-  const spendOf = (keyId: string, { at, except, calendar }: SpendOptions): Spend => {
-    const subject = { workspaceId: '', kind: 'key', value: keyId, calendar } as const;
-    const { none: total, ...spend } = subjectSpend(subject, { at, except });
-    return { total, ...spend };
-  };
   const recent = database
-    .prepare<[{ keyId: string; since: number; except: string }], number>(
+    .prepare<[{ keyId: string; since: number }], number>(
       `${keyTree}
        SELECT created_at FROM calls
        WHERE number IN (
@@ -28,24 +20,18 @@ export function spendingReads(database: Connection) {
          WHERE number > (SELECT value FROM meta WHERE name = 'folded_to') AND key IN (${keyNumbers})
            AND completed_at >= @since)
          AND created_at >= @since
-         AND request_id NOT IN (SELECT value FROM json_each(@except))
        ORDER BY created_at`,
     )
     .pluck();
   return {
-    spendOfKey: (keyId: string, at: number, calendar?: SpendCalendar): Spend =>
-      spendOf(keyId, { at, except: [], calendar }),
+    spendOfKey(keyId: string, at: number, calendar?: SpendCalendar): Spend {
+      const subject = { workspaceId: '', kind: 'key', value: keyId, calendar } as const;
+      const { none: total, ...spend } = subjectSpend(subject, { at });
+      return { total, ...spend };
+    },
 
     /** When the finished calls of a key and its descendants started, ascending, for those that did since a time. */
-    startsOfKey: (keyId: string, since: number): number[] => recent.all({ keyId, since, except: '[]' }),
-
-    /** One snapshot of the spending and the recent calls, without the calls in `except`. */
-    keyFacts: database.transaction(
-      (keyId: string, { since, ...options }: Parameters<LedgerStore['keyFacts']>[1]): KeyFacts => ({
-        spend: spendOf(keyId, options),
-        recent: recent.all({ keyId, since, except: JSON.stringify(options.except) }),
-      }),
-    ),
+    startsOfKey: (keyId: string, since: number): number[] => recent.all({ keyId, since }),
   };
 }
 

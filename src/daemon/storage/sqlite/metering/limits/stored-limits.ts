@@ -291,9 +291,7 @@ export class StoredLimits {
     const { kind, value, calendar } = subject;
     const newKeys = kind === 'key' && calendar ? this.#newKeysOf(value) : [];
     totals.add(
-      kind === 'where'
-        ? this.#filteredSpend(subject, at)
-        : this.#read.subjectSpend(subject, { at, except: [], newKeys }),
+      kind === 'where' ? this.#filteredSpend(subject, at) : this.#read.subjectSpend(subject, { at, newKeys }),
       at,
     );
     if (kind === 'key') {
@@ -314,7 +312,6 @@ export class StoredLimits {
     const isKnown = known?.since === since;
     const added = this.#read.subjectSpend(subject, {
       at,
-      except: [],
       ...(isKnown && { after: known.upTo }),
       newNames: this.#pending.pendingNames(),
     });

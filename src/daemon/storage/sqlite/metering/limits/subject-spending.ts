@@ -3,7 +3,6 @@ import {
   type SpendCalendar,
   startOfPeriod,
 } from '../../../../../shared/money/spend-periods.ts';
-import type { LedgerStore } from '../../../../features/metering/ledger-store.ts';
 import type { SpendSubject } from '../../../../features/metering/rules/budget-rule.ts';
 import type { Connection } from '../../engine/connection.ts';
 import { indexKinds } from '../usage/index-kinds.ts';
@@ -142,17 +141,19 @@ interface Bound extends Bounds {
 
 type SummedSubject = SpendSubject & { kind: SummedKind };
 
-type ReadOptions = Parameters<LedgerStore['subjectSpend']>[1] & {
+interface ReadOptions {
+  /** The periods are those of this time. */
+  at: number;
   /** The numbers of names of the key and its descendants that are not in the table of names yet. */
   newKeys?: readonly number[];
   /** Of a filter: only calls with a higher number. */
   after?: number;
   /** Names that are not in the table of names yet. */
   newNames?: Iterable<readonly [number: number, text: string]>;
-};
+}
 
 /**
- * Reads what the calls of a subject were charged, without those in `except`; to be called in a transaction. It adds up totals
+ * Reads what the calls of a subject were charged; to be called in a transaction. It adds up totals
  * by day and the calls that are not folded yet; of a day in whose middle a period begins, totals by quarter of an hour. Labels of a day
  * on which there were too many are read call by call, and so are days that began before those totals. `numberOf` finds
  * the number of a name, in place of the table of names.
@@ -193,22 +194,6 @@ export function subjectSpending(
     )
     .pluck();
 
-  type Some = Pick<Bound, keyof Starts | 'workspace' | 'keyId' | 'value'> & { requestIds: string };
-  const some = (isOfSubject: string, prefix = '') =>
-    database.prepare<[Some], PeriodSpend>(
-      `${prefix} SELECT ${byPeriod} FROM (
-         SELECT ${slotOf} AS slot, charged AS amount FROM calls
-         WHERE request_id IN (SELECT value FROM json_each(@requestIds)) AND ${isOfSubject}) AS spent`,
-    );
-  const ofCalls: Record<SummedKind, ReturnType<typeof some>> = {
-    workspace: some('+workspace = @workspace'),
-    model: some('+workspace = @workspace AND model = @value'),
-    provider: some('+workspace = @workspace AND provider = @value'),
-    user: some('+workspace = @workspace AND end_user = @value'),
-    tag: some(`+workspace = @workspace AND ${hasTag}`),
-    key: some(`(+key IN (${keyNumbers}) OR +budget IN (${keyNumbers}))`, keyTree),
-  };
-
   /** Whether the totals by quarter of an hour have all calls of the edges. */
   const isInSlots = (kind: SummedKind, days: readonly number[], bound: Bound): boolean => {
     const isLabel = kind === 'user' || kind === 'tag';
@@ -239,41 +224,24 @@ export function subjectSpending(
     return (isInSlots(kind, days, bound) ? bySlots() : byCalls()).get(bound);
   };
 
-  const among = ({ workspaceId, kind, value }: SummedSubject, starts: Starts, except: readonly string[]) => {
-    if (except.length === 0) return undefined;
-    return ofCalls[kind].get({
-      ...starts,
-      requestIds: JSON.stringify(except),
-      workspace: numberOf(workspaceId) ?? unused,
-      keyId: value,
-      value: numberOf(value) ?? unused,
-    });
-  };
-
   const filtered = filteredSpending(database, numberOf);
   const ofFilter = ({ workspaceId, value }: SpendSubject, starts: Starts, options: ReadOptions) => {
     const workspace = numberOf(workspaceId);
-    if (workspace === undefined) return {};
-    const { after, except, newNames } = options;
-    const read = { workspace, filter: value, starts, newNames };
-    return {
-      spent: filtered({ ...read, only: after === undefined ? undefined : { after } }),
-      left: except.length === 0 ? undefined : filtered({ ...read, only: { requestIds: except } }),
-    };
+    if (workspace === undefined) return undefined;
+    const { after, newNames } = options;
+    return filtered({ workspace, filter: value, starts, after, newNames });
   };
-  const ofTotals = (subject: SummedSubject, starts: Starts, { except, newKeys: added = [] }: ReadOptions) => {
+  const ofTotals = (subject: SummedSubject, starts: Starts, { newKeys: added = [] }: ReadOptions) => {
     const days = edgesOf(starts);
-    const bounds = { ...starts, edges: JSON.stringify(days) };
-    return { spent: all(subject, { days, bounds, newKeys: added }), left: among(subject, starts, except) };
+    return all(subject, { days, bounds: { ...starts, edges: JSON.stringify(days) }, newKeys: added });
   };
 
   return (subject: SpendSubject, options: ReadOptions): PeriodSpend => {
     const starts = startsAt(options.at, subject.calendar);
     const { kind } = subject;
-    const { spent, left } =
+    const spent =
       kind === 'where' ? ofFilter(subject, starts, options) : ofTotals({ ...subject, kind }, starts, options);
-    const rest = (period: keyof PeriodSpend) => (spent?.[period] ?? 0) - (left?.[period] ?? 0);
-    return { day: rest('day'), week: rest('week'), month: rest('month'), none: rest('none') };
+    return spent ?? { day: 0, week: 0, month: 0, none: 0 };
   };
 }
 

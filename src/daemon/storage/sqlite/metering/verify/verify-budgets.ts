@@ -44,7 +44,7 @@ export class BudgetsVerification {
     this.#read = (from, to) => sums.all({ from, to, names });
     const subjectSpend = subjectSpending(database);
     this.#spent = ({ workspaceId, kind, value }) =>
-      subjectSpend({ workspaceId, kind, value }, { at: 0, except: [] }).none;
+      subjectSpend({ workspaceId, kind, value }, { at: 0 }).none;
   }
 
   /** Adds the calls in a range of numbers. */
