@@ -25,6 +25,8 @@ import {
   without,
 } from './records.ts';
 
+const exactly = (field: TermField, ...values: string[]) => ({ ...having(field, ...values), isExact: true });
+
 /** Whether a call matches, as a search has to find it. */
 function matches(call: UsageRecord, filter: Partial<TracesSearch>): boolean {
   const { client, user, conversation, tags, replayOf } = call.labels;
@@ -46,8 +48,12 @@ function matches(call: UsageRecord, filter: Partial<TracesSearch>): boolean {
     pattern.endsWith('*') ? value?.startsWith(pattern.slice(0, -1)) : value === pattern;
   return (
     (filter.terms ?? []).every(
-      ({ field, values, isExcluded }) =>
-        valuesOf[field].some((value) => values.some((pattern) => isLike(value, pattern))) !== isExcluded,
+      ({ field, values, isExcluded, isExact }) =>
+        valuesOf[field]
+          .slice(0, isExact && field === 'client' ? 1 : undefined)
+          .some((value) =>
+            values.some((pattern) => (isExact ? value === pattern : isLike(value, pattern))),
+          ) !== isExcluded,
     ) &&
     call.totalMs >= (filter.minTotalMs ?? 0) &&
     (filter.minCost === undefined || (call.cost !== null && call.cost.total >= filter.minCost)) &&
@@ -58,6 +64,9 @@ function matches(call: UsageRecord, filter: Partial<TracesSearch>): boolean {
 
 const searches: Partial<TracesSearch>[] = [
   { terms: [having('status', 'failed', 'canceled')] },
+  { terms: [exactly('client', 'curl/8.9', 'curlie')] },
+  { terms: [exactly('client', 'curl/8.9'), exactly('user', 'ann', 'b*')] },
+  { terms: [{ ...exactly('tag', 'team=a', 'team=*'), isExcluded: true }] },
   { terms: [having('status', 'completed', 'failed'), having('model', 'b')] },
   { terms: [having('errorCode', 'no_route'), having('keyId', 'key_2')] },
   { terms: [having('errorCode', 'none')] },
@@ -490,6 +499,9 @@ export function tracesStoreContract(open: OpenStorage): void {
         [{ terms: [without('keyId', 'key_2')] }, ['req_2']],
         [{ terms: [having('model', 'openai/*')] }, ['req_2']],
         [{ terms: [having('client', 'curl'), having('tag', 'job=7')] }, ['req_3', 'req_2']],
+        [{ terms: [exactly('client', 'curl')] }, []],
+        [{ terms: [exactly('tag', 'job=7')] }, ['req_3', 'req_2']],
+        [{ terms: [exactly('tag', 'job=*')] }, []],
         [{ terms: [without('tag', 'team=*')] }, []],
         [{ terms: [having('httpStatus', '4*')] }, ['req_3', 'req_2']],
         [{ terms: [without('httpStatus', '403')] }, []],

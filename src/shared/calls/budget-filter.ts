@@ -3,7 +3,7 @@ import { RecentMap } from '../recent-map.ts';
 import {
   type CallQuery,
   endpointPath,
-  isLike,
+  isMeant,
   isQueryFault,
   parseQuery,
   type QueryFault,
@@ -85,22 +85,16 @@ export function isFiltered(text: string, call: AdmittedCall, route: AnsweringRou
   return termsOfFilter(text).every((term) => isTermOf(term, call, route));
 }
 
-function isTermOf(
-  { word, values, isExcluded }: QueryTerm,
-  call: AdmittedCall,
-  route: AnsweringRoute,
-): boolean {
-  const found = textsOf(word, call, route);
+function isTermOf(term: QueryTerm, call: AdmittedCall, route: AnsweringRoute): boolean {
+  const found = textsOf(term.word, call, route);
   if (found === undefined) return true;
-  const isAny = values.some((value) =>
-    found.some((text) => isLike(text, value) || isVersion(word, text, value)),
-  );
-  return isAny !== isExcluded;
+  return found.some((text) => isMeant(text, term) || isVersion(text, term)) !== term.isExcluded;
 }
 
 /** A client is meant in any version: `claude-cli` is also `claude-cli/2.1.4`. */
-function isVersion(word: QueryWord, text: string, value: string): boolean {
-  return word === 'client' && !value.includes('*') && text.startsWith(`${value}/`);
+function isVersion(text: string, { word, values, isExact }: QueryTerm): boolean {
+  if (word !== 'client' || isExact) return false;
+  return values.some((value) => !value.includes('*') && text.startsWith(`${value}/`));
 }
 
 /** Undefined if it is not known. */

@@ -22,9 +22,11 @@ export type QueryWord = (typeof queryWords)[number];
 /** `model:openai/*,gpt-5`: calls of which a property has one of the values, or, with a minus before it, none of them. */
 export interface QueryTerm {
   word: QueryWord;
-  /** `*` stands for any text. */
+  /** `*` stands for any text, unless they are exact. */
   values: readonly string[];
   isExcluded: boolean;
+  /** `client:=curl`: the values are whole texts, without patterns and versions. */
+  isExact?: boolean;
 }
 
 /** What a query selects calls by. All of it has to match. */
@@ -67,7 +69,8 @@ type Reading = { -readonly [Name in keyof CallQuery]: CallQuery[Name] } & { term
 
 /**
  * Reads a query such as `status:failed,canceled model:openai/* -client:curl tag:team=a >4s >$0.05 since:2h "some text"`. A value
- * with spaces, commas or quotation marks is in quotation marks, in which a backslash stands before a quotation mark.
+ * with spaces, commas or quotation marks is in quotation marks, in which a backslash stands before a quotation mark. After an equals
+ * sign, `user:="a*b"`, values mean just that text.
  */
 export function parseQuery(text: string): CallQuery | QueryFault {
   const query: Reading = { terms: [] };
@@ -85,7 +88,8 @@ export function isQueryFault(parsed: CallQuery | QueryFault): parsed is QueryFau
 /** Writes a query so that `parseQuery` reads the same. */
 export function formatQuery({ terms, minTotalMs, minCostUsd, since, until, text }: CallQuery): string {
   const parts = terms.map(
-    ({ word, values, isExcluded }) => `${isExcluded ? '-' : ''}${word}:${values.map(quoted).join(',')}`,
+    ({ word, values, isExcluded, isExact }) =>
+      `${isExcluded ? '-' : ''}${word}:${isExact ? '=' : ''}${values.map(quoted).join(',')}`,
   );
   if (minTotalMs !== undefined) parts.push(`>${formatDuration(minTotalMs)}`);
   if (minCostUsd !== undefined) parts.push(`>$${minCostUsd}`);
@@ -110,6 +114,16 @@ export function queryTime(value: string, now: number): string {
 /** Whether a text stands for a day. */
 export function isDayWord(text: string): text is 'today' | 'yesterday' {
   return text === 'today' || text === 'yesterday';
+}
+
+/** Whether a value of a term stands for several texts. */
+export function isPattern(value: string, { isExact = false }: Pick<QueryTerm, 'isExact'>): boolean {
+  return !isExact && value.includes('*');
+}
+
+/** Whether a text is one that a term means, apart from versions of clients. */
+export function isMeant(text: string, { values, isExact = false }: Pick<QueryTerm, 'values' | 'isExact'>) {
+  return values.some((value) => (isExact ? text === value : isLike(text, value)));
 }
 
 /** Whether a text matches a pattern in which `*` stands for any text. */
@@ -172,16 +186,18 @@ function readTerm(
   { word, value, isExcluded }: { word: QueryWord; value: string; isExcluded: boolean },
   query: Reading,
 ): string | undefined {
-  const values = valuesIn(value);
+  const isExact = value.startsWith('=');
+  const values = valuesIn(isExact ? value.slice(1) : value);
   if (values === undefined) return 'A quotation mark is not closed, or not at the start of its value.';
   if (values.includes('')) return 'Write a value after the colon.';
   if (values.length > valuesMax) return `A filter has at most ${valuesMax} values.`;
   if (!isExcluded && query.terms.some((term) => term.word === word && !term.isExcluded))
     return 'A filter can be given once; separate several values by commas.';
   if (query.terms.length >= termsMax) return `A query has at most ${termsMax} filters.`;
-  const isStatus = (status: string) => callEnds.some((name) => name === status) || status.includes('*');
+  const isStatus = (status: string) =>
+    callEnds.some((name) => name === status) || isPattern(status, { isExact });
   if (word === 'status' && !values.every(isStatus)) return `A status is one of ${callEnds.join(', ')}.`;
-  query.terms.push({ word, values, isExcluded });
+  query.terms.push({ word, values, isExcluded, ...(isExact && { isExact }) });
   return undefined;
 }
 
@@ -260,7 +276,7 @@ function quotedAt(text: string, start: number): ReadValue | undefined {
 }
 
 function quoted(value: string): string {
-  return /^[^\s",\\]+$/.test(value) ? value : `"${escaped(value)}"`;
+  return /^[^\s",\\=][^\s",\\]*$/.test(value) ? value : `"${escaped(value)}"`;
 }
 
 function escaped(value: string): string {

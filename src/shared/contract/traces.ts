@@ -242,7 +242,7 @@ export const traceFilters = {
     Type.String({
       maxLength: 2_000,
       description:
-        'A query such as `status:failed model:openai/* -client:curl >4s >$0.05 since:2h "some text"`, which has to match as well. Words are `status`, `error`, `endpoint`, `model`, `provider`, `key` (id or name), `client`, `user`, `conversation`, `tag`, `http` (the status of the response), `replay`, `since` and `until`. A text is searched for in what was asked and answered, which needs the scope `content:read`.',
+        'A query such as `status:failed model:openai/* -client:curl >4s >$0.05 since:2h "some text"`, which has to match as well. Words are `status`, `error`, `endpoint`, `model`, `provider`, `key` (id or name), `client`, `user`, `conversation`, `tag`, `http` (the status of the response), `replay`, `since` and `until`. `*` stands for any text, so that `-user:*` has the calls without a user; after `=`, as in `client:=curl`, values are whole texts. A text is searched for in what was asked and answered, which needs the scope `content:read`.',
     }),
   ),
   status: Type.Optional(

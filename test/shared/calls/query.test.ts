@@ -12,6 +12,7 @@ import { callEnds } from '../../../src/shared/constants/call-statuses.ts';
 import { callStatuses } from '../../../src/shared/contract/usage.ts';
 
 const is = (word: string, ...values: string[]) => ({ word, values, isExcluded: false });
+const isExactly = (word: string, ...values: string[]) => ({ ...is(word, ...values), isExact: true });
 const isNot = (word: string, ...values: string[]) => ({ word, values, isExcluded: true });
 
 test.each([
@@ -27,6 +28,8 @@ test.each([
     { terms: [isNot('client', 'curl'), isNot('client', 'wget', 'OpenAI/*')] },
   ],
   ['user:"ann lee","a \\"b\\", c"', { terms: [is('user', 'ann lee', 'a "b", c')] }],
+  ['client:=curl tag:="a*b",c', { terms: [isExactly('client', 'curl'), isExactly('tag', 'a*b', 'c')] }],
+  ['user:"=x"', { terms: [is('user', '=x')] }],
   ['>4s', { terms: [], minTotalMs: 4_000 }],
   ['>1.5m >$0.05', { terms: [], minTotalMs: 90_000, minCostUsd: '0.05' }],
   ['since:2h until:2026-11-21', { terms: [], since: '2h', until: '2026-11-21' }],
@@ -44,6 +47,8 @@ test.each([
   ['-nonsense:1', '-nonsense:1'],
   ['status:', 'status:'],
   ['status:broken', 'status:broken'],
+  ['status:=fail*', 'status:=fail*'],
+  ['user:=', 'user:='],
   ['status:failed,', 'status:failed,'],
   ['model:a model:b', 'model:b'],
   ['>4', '>4'],
@@ -97,11 +102,15 @@ const value = fc.string({ minLength: 1, maxLength: 30 });
 const otherWords = queryWords.filter((word) => word !== 'status');
 const terms = fc
   .uniqueArray(
-    fc.record({
-      word: fc.constantFrom(...otherWords),
-      values: fc.array(value, { minLength: 1, maxLength: 4 }),
-      isExcluded: fc.boolean(),
-    }),
+    fc.record(
+      {
+        word: fc.constantFrom(...otherWords),
+        values: fc.array(value, { minLength: 1, maxLength: 4 }),
+        isExcluded: fc.boolean(),
+        isExact: fc.constant(true),
+      },
+      { requiredKeys: ['word', 'values', 'isExcluded'], noNullPrototype: true },
+    ),
     { selector: ({ word, isExcluded }) => `${word} ${isExcluded}`, maxLength: 8 },
   )
   .map((all): CallQuery['terms'] => all);

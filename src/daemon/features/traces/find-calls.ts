@@ -1,4 +1,4 @@
-import { isLike } from '../../../shared/calls/query.ts';
+import { isMeant, isPattern } from '../../../shared/calls/query.ts';
 import type { traceSortings } from '../../../shared/contract/traces.ts';
 import { ApiError } from '../../../shared/errors.ts';
 import type { KeyOrLogin } from '../../base/handler.ts';
@@ -146,9 +146,9 @@ function listFilter({
     provider: undefined,
     keyId: undefined,
   };
-  for (const { field, values } of terms) {
+  for (const { field, values, isExact } of terms) {
     const [value = ''] = values;
-    if (values.length > 1 || value.includes('*') || value === 'rejected') return undefined;
+    if (values.length > 1 || isPattern(value, { isExact }) || value === 'rejected') return undefined;
     if (field === 'status') filter.status = value as CallStatus;
     else if (field === 'model' || field === 'provider' || field === 'keyId') filter[field] = value;
     else return undefined;
@@ -158,10 +158,10 @@ function listFilter({
 
 /** A rejected call has no provider and no cost. */
 export function hasRejections({ terms, minCost = 0 }: CallSelection): boolean {
-  const isPossible = ({ field, values, isExcluded }: CallSelection['terms'][number]) => {
-    if (field === 'provider') return isExcluded;
-    if (field !== 'status') return true;
-    return values.some((value) => isLike('rejected', value)) !== isExcluded;
+  const isPossible = (term: CallSelection['terms'][number]) => {
+    if (term.field === 'provider') return term.isExcluded;
+    if (term.field !== 'status') return true;
+    return isMeant('rejected', term) !== term.isExcluded;
   };
   return minCost === 0 && terms.every(isPossible);
 }

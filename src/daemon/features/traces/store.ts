@@ -70,6 +70,8 @@ export interface SearchTerm {
    */
   values: readonly string[];
   isExcluded: boolean;
+  /** Whether the values are whole texts, without patterns and versions. */
+  isExact?: boolean;
 }
 
 /** Filters of a search; calls match all of them. */

@@ -1,5 +1,11 @@
 import { useMemo } from 'preact/hooks';
-import { type CallQuery, formatQuery, isQueryFault, parseQuery } from '../../../shared/calls/query.ts';
+import {
+  type CallQuery,
+  formatQuery,
+  isPattern,
+  isQueryFault,
+  parseQuery,
+} from '../../../shared/calls/query.ts';
 import type { Query } from '../../../shared/contract/endpoint.ts';
 import type { getUsageSeries as usageSeries } from '../../../shared/contract/usage.ts';
 import { getUsageSeries } from '../../../shared/endpoints.ts';
@@ -75,9 +81,9 @@ function countable({ terms, since: _since, until: _until, ...others }: CallQuery
   rest: string;
 } {
   const filters: Record<string, string> = {};
-  const left = terms.filter(({ word, values, isExcluded }) => {
+  const left = terms.filter(({ word, values, isExcluded, isExact }) => {
     const [value = ''] = values;
-    const isOne = !isExcluded && values.length === 1 && !value.includes('*');
+    const isOne = !isExcluded && values.length === 1 && !isPattern(value, { isExact });
     const isKnown =
       word === 'model' ||
       word === 'provider' ||

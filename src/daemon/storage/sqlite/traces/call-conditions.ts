@@ -1,4 +1,4 @@
-import { isLike } from '../../../../shared/calls/query.ts';
+import { isMeant, isPattern } from '../../../../shared/calls/query.ts';
 import type { SearchTerm, TermField, TracesSearch } from '../../../features/traces/store.ts';
 import type { Connection } from '../engine/connection.ts';
 import type { NameTexts } from '../engine/names.ts';
@@ -61,9 +61,7 @@ export function lookFor(
   range: { workspace: number; since: number },
 ): Looked | undefined {
   const withIds = (term: SearchTerm) =>
-    term.field === 'keyId'
-      ? { ...term, values: keyIdsOf(database, [search.workspaceId], term.values) }
-      : term;
+    term.field === 'keyId' ? { ...term, values: keyIdsOf(database, [search.workspaceId], term) } : term;
   const terms = search.terms
     .map(withIds)
     .map((term) => numbered(database, names, { term, workspace: range.workspace }));
@@ -80,18 +78,22 @@ export function lookFor(
 export function keyIdsOf(
   database: Connection,
   workspaceIds: readonly string[],
-  values: readonly string[],
+  { values, isExact = false }: Pick<SearchTerm, 'values' | 'isExact'>,
 ): string[] {
   const named = database
     .prepare<[object], string>(
-      `SELECT id FROM keys WHERE workspace_id IN (SELECT value FROM json_each(@workspaceIds)) AND glob(@name, name) LIMIT ${keysMax}`,
+      `SELECT id FROM keys WHERE workspace_id IN (SELECT value FROM json_each(@workspaceIds))
+         AND ${isExact ? 'name = @name' : 'glob(@name, name)'} LIMIT ${keysMax}`,
     )
     .pluck();
   const isId = (value: string) => /^[a-z]+_[0-9a-z]{26}$/.test(value);
   return values.flatMap((value) =>
     isId(value)
       ? value
-      : [value, ...named.all({ workspaceIds: JSON.stringify(workspaceIds), name: globOf(value) })],
+      : [
+          value,
+          ...named.all({ workspaceIds: JSON.stringify(workspaceIds), name: isExact ? value : globOf(value) }),
+        ],
   );
 }
 
@@ -101,20 +103,17 @@ function numbered(
   { term, workspace }: { term: SearchTerm; workspace: number },
 ): NumberedTerm {
   if (term.field === 'httpStatus')
-    return { ...term, numbers: httpStatuses.filter((status) => isOneOf(status, term.values)), patterns: [] };
-  const plain = term.values.filter((value) => !value.includes('*'));
+    return { ...term, numbers: httpStatuses.filter((status) => isMeant(String(status), term)), patterns: [] };
+  const plain = term.values.filter((value) => !isPattern(value, term));
   const numbers =
-    term.field === 'client'
+    term.field === 'client' && !term.isExact
       ? plain.flatMap((client) => clientsLike(database, workspace, client))
       : plain.flatMap((value) => names.numberOf(value) ?? []);
-  return { ...term, numbers, patterns: term.values.filter((value) => value.includes('*')).map(globOf) };
+  return { ...term, numbers, patterns: term.values.filter((value) => isPattern(value, term)).map(globOf) };
 }
 
 /** Those that a response can have. */
 const httpStatuses = Array.from({ length: 500 }, (_, index) => 100 + index);
-
-const isOneOf = (status: number, patterns: readonly string[]) =>
-  patterns.some((pattern) => isLike(String(status), pattern));
 
 /** Only `*` has a meaning in a pattern of a term. */
 export function globOf(pattern: string): string {

@@ -1,4 +1,4 @@
-import { isLike } from '../../../../shared/calls/query.ts';
+import { isMeant, isPattern } from '../../../../shared/calls/query.ts';
 import type {
   Facet,
   FacetField,
@@ -120,9 +120,9 @@ function onlyKey(
   names: NameTexts,
   { workspaceId, terms: [term, ...others] }: { workspaceId: string; terms: readonly SearchTerm[] },
 ): number | undefined {
-  if (!term || others.length > 0 || term.isExcluded || term.values.some((value) => value.includes('*')))
+  if (!term || others.length > 0 || term.isExcluded || term.values.some((value) => isPattern(value, term)))
     return undefined;
-  const ids = keyIdsOf(database, [workspaceId], term.values);
+  const ids = keyIdsOf(database, [workspaceId], term);
   const [number, ...more] = ids.flatMap((id) => names.numberOf(id) ?? []);
   return more.length === 0 ? number : undefined;
 }
@@ -138,8 +138,8 @@ function withoutValue(counts: Counts, all: number): Counts {
   return counts;
 }
 
-function matches({ values, isExcluded }: SearchTerm, text: string | null): boolean {
-  return (text !== null && values.some((value) => isLike(text, value))) !== isExcluded;
+function matches(term: SearchTerm, text: string | null): boolean {
+  return (text !== null && isMeant(text, term)) !== term.isExcluded;
 }
 
 /** Whole days from the totals by day; the rest by counting how many calls of each key the index lists. */

@@ -1,3 +1,4 @@
+import { isPattern } from '../../../../shared/calls/query.ts';
 import type {
   RejectedCallsFilter,
   RejectionCount,
@@ -110,14 +111,14 @@ function selected(
     conditions.push('request_id IN (SELECT value FROM json_each(@requestIds))');
   }
   for (const [index, term] of terms.entries()) {
-    const named = term.field === 'keyId' ? keyIdsOf(database, workspaceIds, term.values) : term.values;
+    const named = term.field === 'keyId' ? keyIdsOf(database, workspaceIds, term) : term.values;
     const any = named.map((value, at) => {
       const name = `term${index}_${at}`;
       const column = columns[term.field];
-      const isPattern = value.includes('*');
-      values[name] = isPattern ? globOf(value) : value;
-      if (isPattern) return `glob(@${name}, ${column})`;
-      if (term.field !== 'client') return `${column} = @${name}`;
+      const isGlob = isPattern(value, term);
+      values[name] = isGlob ? globOf(value) : value;
+      if (isGlob) return `glob(@${name}, ${column})`;
+      if (term.field !== 'client' || term.isExact) return `${column} = @${name}`;
       return `(client = @${name} OR substr(client, 1, length(@${name}) + 1) = @${name} || '/')`;
     });
     const one = `(${any.join(' OR ')})`;

@@ -1,5 +1,5 @@
 import { termsOfFilter } from '../../../../../shared/calls/budget-filter.ts';
-import { isLike, type QueryTerm, type QueryWord } from '../../../../../shared/calls/query.ts';
+import { isLike, isPattern, type QueryTerm, type QueryWord } from '../../../../../shared/calls/query.ts';
 import type { PeriodSpend } from '../../../../../shared/money/spend-periods.ts';
 import type { Connection } from '../../engine/connection.ts';
 import { indexKinds } from '../usage/index-kinds.ts';
@@ -84,16 +84,16 @@ interface Numbering {
 }
 
 function conditionOf(
-  { word, values: given, isExcluded }: QueryTerm,
+  { word, values: given, isExcluded, isExact = false }: QueryTerm,
   name: string,
   { values, numberOf, added }: Numbering,
 ): string {
   const column = columns[word];
   if (column === undefined) throw new TypeError(`no call is known by its ${word} when it is admitted`);
-  const plain = given.filter((value) => !value.includes('*'));
+  const plain = given.filter((value) => !isPattern(value, { isExact }));
   // A client is meant in any version.
-  const versions = word === 'client' ? plain.map((value) => `${value}/*`) : [];
-  const patterns = [...given.filter((value) => value.includes('*')), ...versions];
+  const versions = word === 'client' && !isExact ? plain.map((value) => `${value}/*`) : [];
+  const patterns = [...given.filter((value) => isPattern(value, { isExact })), ...versions];
   const numbers = [
     ...plain.flatMap((value) => numberOf(value) ?? []),
     ...added
