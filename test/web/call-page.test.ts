@@ -3,7 +3,7 @@ import { describe, expect, test } from 'vitest';
 import { parseQuery } from '../../src/shared/calls/query.ts';
 import type { TraceView } from '../../src/shared/contract/traces.ts';
 import { foldedPassages, requestConversation } from '../../src/view/conversation.ts';
-import { callsQuery, inRange, selects, toggled } from '../../src/web/data/calls-query.ts';
+import { callsQuery, groupValue, inRange, selects, toggled } from '../../src/web/data/calls-query.ts';
 import { groupedByConversation } from '../../src/web/screens/calls/conversations.ts';
 import { copyForms } from '../../src/web/screens/calls/copy-as.ts';
 import { SaidPassages } from '../../src/web/screens/calls/new-passages.ts';
@@ -45,10 +45,17 @@ describe('a query', () => {
     fc.assert(
       fc.property(text, text, (model, client) => {
         const query = callsQuery({ model, client, since: '2026-11-21T09:00:00.000Z' });
+        // Neither as a pattern, nor in other versions.
+        const term = (word: string, value: string, isExact: boolean) => ({
+          word,
+          values: [value],
+          isExcluded: false,
+          ...(isExact && { isExact }),
+        });
         expect(parseQuery(query)).toEqual({
           terms: [
-            { word: 'model', values: [model], isExcluded: false },
-            { word: 'client', values: [client], isExcluded: false },
+            term('model', model, model.includes('*')),
+            term('client', client, client.includes('*') || !client.includes('/')),
           ],
           since: '2026-11-21T09:00:00.000Z',
         });
@@ -58,6 +65,18 @@ describe('a query', () => {
         );
       }),
     );
+  });
+
+  test('finds calls without a value, and those of no group that is shown', () => {
+    expect(callsQuery({ user: null, model: 'a' })).toBe('-user:* model:a');
+    const groups = [
+      { group: 'a', is_other: false },
+      { group: 'b c', is_other: false },
+      { group: null, is_other: false },
+      { group: null, is_other: true },
+    ];
+    const queries = groups.map((group) => callsQuery({ model: groupValue(group, groups) }));
+    expect(queries).toEqual(['model:a', 'model:"b c"', '-model:*', 'model:* -model:a,"b c"']);
   });
 
   test('keeps its other filters while one of them changes', () => {

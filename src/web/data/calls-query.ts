@@ -3,22 +3,15 @@ import {
   formatQuery,
   isQueryFault,
   parseQuery,
+  type QueryTerm,
   type QueryWord,
 } from '../../shared/calls/query.ts';
 
+/** What calls have of a property: a text, one of several, none (`null`), or none of some. */
+export type CallValue = string | readonly string[] | null | { not: readonly (string | null)[] };
+
 /** Filters of the list of calls, by the words of its query. */
-export interface CallsLink {
-  status?: string | readonly string[] | undefined;
-  error?: string | undefined;
-  model?: string | undefined;
-  provider?: string | undefined;
-  key?: string | undefined;
-  client?: string | undefined;
-  user?: string | undefined;
-  conversation?: string | undefined;
-  tag?: string | undefined;
-  endpoint?: string | undefined;
-  http?: string | undefined;
+export interface CallsLink extends Partial<Record<QueryWord, CallValue | undefined>> {
   since?: string | undefined;
   until?: string | undefined;
   /** In the prompt or the answer. */
@@ -27,16 +20,8 @@ export interface CallsLink {
 
 /** `model:openai/gpt-5 since:2026-11-21T09:00:00Z`: the query that finds the calls that match. */
 export function callsQuery({ since, until, text, ...words }: CallsLink): string {
-  const terms = Object.entries(words).flatMap(([word, value]) =>
-    value === undefined
-      ? []
-      : [
-          {
-            word: word as QueryWord,
-            values: typeof value === 'string' ? [value] : [...value],
-            isExcluded: false,
-          },
-        ],
+  const terms = (Object.entries(words) as [QueryWord, CallValue | undefined][]).flatMap(([word, value]) =>
+    value === undefined ? [] : termsOf(word, value),
   );
   return formatQuery({
     terms,
@@ -44,6 +29,35 @@ export function callsQuery({ since, until, text, ...words }: CallsLink): string 
     ...(until && { until }),
     ...(text && { text }),
   });
+}
+
+function termsOf(word: QueryWord, value: CallValue): QueryTerm[] {
+  const any = { word, values: ['*'] };
+  if (value === null) return [{ ...any, isExcluded: true }];
+  if (typeof value === 'string') return [termOf(word, [value])];
+  if (!('not' in value)) return [termOf(word, value)];
+  const excluded = value.not.filter((text) => text !== null);
+  return [
+    ...(value.not.includes(null) ? [{ ...any, isExcluded: false }] : []),
+    ...(excluded.length > 0 ? [{ ...termOf(word, excluded), isExcluded: true }] : []),
+  ];
+}
+
+/** Calls that have one of some texts, and no other: also where these have an asterisk, or the name of a client without its version. */
+function termOf(word: QueryWord, values: readonly string[]): QueryTerm {
+  const isExact = values.some((value) => value.includes('*') || (word === 'client' && !value.includes('/')));
+  return { word, values: [...values], isExcluded: false, ...(isExact && { isExact }) };
+}
+
+interface Group {
+  group: string | null;
+  is_other: boolean;
+}
+
+/** What calls of one of several groups have of the property by which they are divided. */
+export function groupValue({ group, is_other: isOther }: Group, all: readonly Group[]): CallValue {
+  if (!isOther) return group;
+  return { not: all.filter((one) => !one.is_other).map((one) => one.group) };
 }
 
 /** Whether a query selects exactly one value of a word. */
@@ -56,7 +70,7 @@ export function selects(query: string, word: QueryWord, value: string): boolean 
 export function toggled(query: string, word: QueryWord, value: string): string {
   const known = read(query) ?? { terms: [] };
   const terms = known.terms.filter((term) => !isOf(term, word));
-  if (!selects(query, word, value)) terms.push({ word, values: [value], isExcluded: false });
+  if (!selects(query, word, value)) terms.push(termOf(word, [value]));
   return formatQuery({ ...known, terms });
 }
 

@@ -1,5 +1,6 @@
 import type { Budget } from '../../shared/contract/budgets.ts';
 import { calendarText } from '../../view/money.ts';
+import { budgetCallsHref } from '../data/budget-calls.ts';
 import { SpendBar } from './spend-bar.tsx';
 
 /** What is spent of a budget, and what will be. */
@@ -13,6 +14,7 @@ export function BudgetBar({ budget }: { budget: Budget }) {
       when={calendarText(budget)}
       forecast={forecast === null ? undefined : Number(forecast)}
       reachedAt={budget.reached_at === null ? undefined : Date.parse(budget.reached_at)}
+      href={budgetCallsHref(budget, budget.period_start ?? undefined)}
       resetsAt={budget.resets_at === null ? undefined : Date.parse(budget.resets_at)}
     />
   );

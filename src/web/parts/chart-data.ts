@@ -5,6 +5,8 @@ import { briefDollars } from '../../view/money.ts';
 import { briefCount } from '../../view/numbers.ts';
 import { bucketLabel } from '../../view/times.ts';
 import { callsPerBucket } from '../../view/usage.ts';
+import { type CallFigures, type CountedCalls, figureLinks } from '../data/calls-link.ts';
+import { type CallsLink, type CallValue, groupValue } from '../data/calls-query.ts';
 
 /** One line, or one part of each bar. */
 export interface ChartSeries {
@@ -35,6 +37,8 @@ export interface ChartData {
   format(value: number): string;
   /** Whether values are counted, so that the axis has no fractions. */
   isCount?: boolean;
+  /** The calls of a part of a bar. */
+  callsOf?(bucket: number, series: number): CountedCalls;
   timeZone: string;
 }
 
@@ -76,12 +80,42 @@ interface SeriesOptions {
   measure: Measure;
   timeZone: string;
   nameOf?: (group: string | null) => string;
+  /** The filters of the calls of a group. */
+  filtersOf: (group: CallValue) => CallsLink;
+}
+
+/** The figures of all charts that are about the same calls. */
+const figuresOfMeasures = {
+  cost: 'charged',
+  input: 'charged',
+  output: 'charged',
+  calls: 'calls',
+  errors: 'errors',
+  rejected: 'rejected',
+} as const satisfies Record<Measure, keyof CallFigures>;
+
+/** Where parts of bars lead to. */
+export function callsOfSeries(
+  { buckets, series }: Series,
+  { measure, filtersOf }: Pick<SeriesOptions, 'measure' | 'filtersOf'>,
+): (bucket: number, at: number) => CountedCalls {
+  return (bucket, at) => {
+    const one = series[at] as Series['series'][number];
+    const { start: since, end: until } = buckets[bucket] ?? {};
+    const counts = {
+      calls: callsPerBucket(one)[bucket] ?? 0,
+      rejected: one.rejected[bucket] ?? 0,
+      errors: one.errors[bucket] ?? 0,
+    };
+    const filters = { ...filtersOf(groupValue(one, series)), since, until };
+    return figureLinks(filters, counts)[figuresOfMeasures[measure]];
+  };
 }
 
 /** Bars of a measure, stacked by the groups of a series. */
 export function stackedSeries(
   data: Series,
-  { measure, timeZone, nameOf = (group) => group ?? 'all' }: SeriesOptions,
+  { measure, timeZone, nameOf = (group) => group ?? 'all', filtersOf }: SeriesOptions,
 ): ChartData {
   const { of, format } = measures[measure];
   return {
@@ -94,6 +128,7 @@ export function stackedSeries(
     })),
     format,
     isCount: measure !== 'cost',
+    callsOf: callsOfSeries(data, { measure, filtersOf }),
     timeZone,
   };
 }

@@ -1,4 +1,5 @@
 import { useSignal } from '@preact/signals';
+import { CallsFigure } from './calls-figure.tsx';
 import type { ChartData } from './chart-data.ts';
 import { number, TableHead } from './table-head.tsx';
 
@@ -22,14 +23,15 @@ export function ChartNumbers({ title, data }: { title: string; data: ChartData }
               {data.buckets.map(({ start, label }, bucket) => (
                 <tr key={start}>
                   <th scope="row">{label}</th>
-                  {data.series.map(({ label: name, values }) => {
-                    const value = values[bucket];
-                    return (
-                      <td key={name} class="number">
-                        {value === null || value === undefined ? '–' : data.format(value)}
-                      </td>
-                    );
-                  })}
+                  {data.series.map(({ label: name, values }, at) => (
+                    <td key={name} class="number">
+                      <CallsFigure
+                        text={textOf(data, values[bucket])}
+                        what={`${name}, ${label}`}
+                        of={values[bucket] ? data.callsOf?.(bucket, at) : undefined}
+                      />
+                    </td>
+                  ))}
                 </tr>
               ))}
             </tbody>
@@ -38,4 +40,8 @@ export function ChartNumbers({ title, data }: { title: string; data: ChartData }
       )}
     </details>
   );
+}
+
+function textOf({ format }: ChartData, value: number | null | undefined): string {
+  return value === null || value === undefined ? '–' : format(value);
 }

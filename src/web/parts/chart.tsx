@@ -10,8 +10,6 @@ import { ProblemBox } from './problem.tsx';
 interface ChartProps {
   title: string;
   data: ChartData;
-  /** Called with the bucket and the series of a bar that is clicked on. */
-  onPick?: (bucket: number, series: number) => void;
   /** Whether the numbers are in a table of the screen. */
   hasTable?: boolean;
 }
@@ -22,15 +20,16 @@ interface Hover {
   left: number;
 }
 
-/** Stacked bars or lines over time, with a legend and the numbers as a table. Dragging over a part shows that period on the screen. */
-export function Chart({ title, data, onPick, hasTable = false }: ChartProps) {
+/**
+ * Stacked bars or lines over time, with a legend and the numbers as a table. Parts of bars lead to their calls; dragging over a part of the
+ * chart shows that period on the screen.
+ */
+export function Chart({ title, data, hasTable = false }: ChartProps) {
   const figure = useRef<HTMLElement>(null);
   const box = useRef<HTMLDivElement>(null);
   const plot = useRef<uPlot | undefined>(undefined);
   const hover = useSignal<Hover | undefined>(undefined);
   const failure = useSignal<unknown>(undefined);
-  const pick = useRef(onPick);
-  pick.current = onPick;
   const chosen = theme.value;
   // biome-ignore lint/correctness/useExhaustiveDependencies: another theme has other colours.
   useEffect(() => {
@@ -46,7 +45,6 @@ export function Chart({ title, data, onPick, hasTable = false }: ChartProps) {
         onHover: (bucket, left) => {
           hover.value = bucket === undefined ? undefined : { bucket, left };
         },
-        onPick: (bucket, series) => pick.current?.(bucket, series),
         onZoom: (first, last) => {
           const [from, to] = [data.buckets[first], data.buckets[last]];
           if (from && to) zoomTo(from.start, to.end);
@@ -80,7 +78,7 @@ export function Chart({ title, data, onPick, hasTable = false }: ChartProps) {
       <figcaption class="for-readers">{title}</figcaption>
       {failure.value !== undefined && <ProblemBox error={failure.value} />}
       <div class="chart-area">
-        <div class={onPick ? 'chart-box is-clickable' : 'chart-box'} ref={box} aria-hidden="true" />
+        <div class="chart-box" ref={box} aria-hidden="true" />
         {hover.value && <Tip data={data} hover={hover.value} width={box.current?.clientWidth ?? 0} />}
       </div>
       <ul class="legend">

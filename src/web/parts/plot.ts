@@ -8,7 +8,6 @@ interface PlotOptions {
   data: ChartData;
   colours: { series: readonly string[]; ink: string; line: string };
   onHover(bucket: number | undefined, left: number): void;
-  onPick(bucket: number, series: number): void;
   /** Called with the buckets that were dragged over, the last one included. */
   onZoom(first: number, last: number): void;
   /** Removes the plot's listeners. */
@@ -44,6 +43,11 @@ export function startPlot(element: HTMLElement, options: PlotOptions): uPlot {
       y: false,
       points: { show: data.kind === 'lines' },
       drag: { x: true, y: false, setScale: false, dist: dragMin },
+      // Also where the link is over the chart.
+      bind: {
+        mousemove: (_, __, handle) => handle,
+        mousedown: (_, __, handle) => (event) => (event.button === 0 ? handle(event) : null),
+      },
     },
     axes: axesOf(data, colours),
     series: [
@@ -64,6 +68,36 @@ export function startPlot(element: HTMLElement, options: PlotOptions): uPlot {
   const rows = order.map((index) => [...(shown.rows[index] ?? [])]);
   const plot = new uPlot(plotOptions, [times, ...rows] as uPlot.AlignedData, element);
   plot.over.addEventListener('mouseleave', () => options.onHover(undefined, 0), { signal });
+  if (data.callsOf) addLink(plot, shown.rows, options);
+  return plot;
+}
+
+/** Pixels; less is a click. */
+const dragMin = 5;
+
+/** A link over the chart to the calls of the part of a bar that is pointed at. Keyboards have those of the numbers. */
+function addLink(
+  plot: uPlot,
+  rows: readonly (readonly (number | null)[])[],
+  { data, signal }: PlotOptions,
+): void {
+  const link = document.createElement('a');
+  link.className = 'chart-link';
+  link.tabIndex = -1;
+  link.draggable = false;
+  plot.over.append(link);
+  plot.over.addEventListener(
+    'mousemove',
+    () => {
+      const { idx, top = 0 } = plot.cursor;
+      const value = plot.posToVal(top, 'y');
+      const series = idx == null ? -1 : rows.findIndex((row) => (row[idx] ?? 0) >= value);
+      const of = idx == null || series < 0 ? undefined : data.callsOf?.(idx, series);
+      if (of && of.calls > 0) link.href = of.href;
+      else link.removeAttribute('href');
+    },
+    { signal },
+  );
   let pressedAt = 0;
   plot.over.addEventListener(
     'mousedown',
@@ -72,20 +106,11 @@ export function startPlot(element: HTMLElement, options: PlotOptions): uPlot {
     },
     { signal },
   );
-  plot.over.addEventListener('click', ({ clientX }) => {
-    // The end of a drag is no click.
-    if (Math.abs(clientX - pressedAt) > dragMin) return;
-    const { idx, top = 0 } = plot.cursor;
-    if (idx === null || idx === undefined) return;
-    const value = plot.posToVal(top, 'y');
-    const series = shown.rows.findIndex((row) => (row[idx] ?? 0) >= value);
-    if (series >= 0) options.onPick(idx, series);
+  // The end of a drag is no click.
+  link.addEventListener('click', (event) => {
+    if (Math.abs(event.clientX - pressedAt) > dragMin) event.preventDefault();
   });
-  return plot;
 }
-
-/** Pixels; less is a click. */
-const dragMin = 5;
 
 function zoom(plot: uPlot, { data: { buckets }, onZoom }: PlotOptions): void {
   const { left, width } = plot.select;

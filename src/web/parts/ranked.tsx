@@ -1,4 +1,6 @@
 import type { ComponentChildren } from 'preact';
+import type { CallFigures } from '../data/calls-link.ts';
+import { CallsFigure } from './calls-figure.tsx';
 
 interface RankedProps {
   /** What the rows are: `Model`. */
@@ -13,9 +15,9 @@ export interface RankedRow {
   name: string;
   value: number;
   shown: string;
-  /** What else is known of it. */
-  note?: string;
-  href: string;
+  /** The exact value. */
+  exact: string;
+  links: CallFigures;
 }
 
 /** Names with their values and bars, the largest first; each leads to its calls. */
@@ -35,18 +37,21 @@ export function Ranked({ title, measure, rows, empty }: RankedProps) {
         </tr>
       </thead>
       <tbody>
-        {rows.map(({ name, value, shown, note, href }) => (
+        {rows.map(({ name, value, shown, exact, links }) => (
           <tr key={name}>
             <th scope="row">
-              <a href={href} title={name}>
-                {name}
-              </a>
+              <CallsFigure text={name} what={title.toLowerCase()} of={links.calls} title={name} />
               <span class="bar" aria-hidden="true">
                 <span style={{ width: `${most > 0 ? (value / most) * 100 : 0}%` }} />
               </span>
             </th>
-            <td class="number" title={note}>
-              {shown}
+            <td class="number">
+              <CallsFigure
+                text={shown}
+                what={`${measure.toLowerCase()} of ${name}`}
+                of={value > 0 ? links.charged : undefined}
+                title={exact}
+              />
             </td>
           </tr>
         ))}

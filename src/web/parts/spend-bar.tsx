@@ -1,5 +1,5 @@
 import type { SpendPeriod } from '../../shared/money/spend-periods.ts';
-import { briefDollars } from '../../view/money.ts';
+import { briefDollars, dollars } from '../../view/money.ts';
 import { clock, dayAndClock, plannedTime } from '../../view/times.ts';
 import { now } from '../data/now.ts';
 import { zoneName } from '../data/preferences.ts';
@@ -17,10 +17,12 @@ interface SpendBarProps {
   /** In milliseconds since 1970. */
   reachedAt: number | undefined;
   resetsAt: number | undefined;
+  /** The address of the calls for which it was spent. */
+  href?: string | undefined;
 }
 
 /** What is spent of a limit as a bar and in words, with when it will be used up, or resets. */
-export function SpendBar({ spent, limit, period, when, forecast, reachedAt, resetsAt }: SpendBarProps) {
+export function SpendBar({ spent, limit, period, when, forecast, reachedAt, resetsAt, href }: SpendBarProps) {
   const [used, most] = [Number(spent), Number(limit)];
   const share = (amount: number) => (most > 0 ? amount / most : 1);
   const end = resetsAt === undefined ? '' : `resets ${momentText(resetsAt)}`;
@@ -28,8 +30,17 @@ export function SpendBar({ spent, limit, period, when, forecast, reachedAt, rese
   return (
     <span class="spend-bar">
       <span class="spend-text">
-        <span title={`$${spent} of $${limit}`}>
-          <b>{briefDollars(spent)}</b> of {briefDollars(limit)}
+        <span title={`${dollars(spent)} of ${dollars(limit)}`}>
+          <b>
+            {href === undefined || used === 0 ? (
+              briefDollars(spent)
+            ) : (
+              <a class="figure-link" href={href} aria-label={`${briefDollars(spent)} spent: its calls`}>
+                {briefDollars(spent)}
+              </a>
+            )}
+          </b>{' '}
+          of {briefDollars(limit)}
           {period === 'none' ? '' : ` a ${period}`}
           {when && ` ${when}`}
         </span>

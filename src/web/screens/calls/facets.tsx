@@ -1,5 +1,5 @@
 import { getTraceFacets } from '../../../shared/endpoints.ts';
-import { briefCount } from '../../../view/numbers.ts';
+import { briefCount, count } from '../../../view/numbers.ts';
 import { selects, toggled } from '../../data/calls-query.ts';
 import { useKeyName } from '../../data/key-names.ts';
 import { isNarrow } from '../../data/narrow.ts';
@@ -56,7 +56,11 @@ export function Facets({ query }: { query: string }) {
   });
   return (
     <details class="facets" open={!isNarrow.value}>
-      <summary>Filters{data && `: ${briefCount(data.calls)} calls`}</summary>
+      <summary>
+        Filters
+        {data &&
+          `: ${data.facets.status.is_partial ? 'at least ' : ''}${count(data.calls)} ${data.calls === 1 ? 'call' : 'calls'}`}
+      </summary>
       {text !== undefined && (
         <p class="quiet">
           Counted without <code>"{text}"</code>

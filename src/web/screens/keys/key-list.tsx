@@ -1,13 +1,15 @@
 import { useSignal } from '@preact/signals';
 import type { Key } from '../../../shared/contract/keys.ts';
+import type { UsageGroup } from '../../../shared/contract/usage.ts';
 import { listKeys, listUsage, pauseKey, resumeKey, revokeKey, setLimits } from '../../../shared/endpoints.ts';
 import { startOfPeriod } from '../../../shared/money/spend-periods.ts';
 import { ago } from '../../../view/durations.ts';
 import { isInUse } from '../../../view/key-names.ts';
-import { briefDollars } from '../../../view/money.ts';
-import { callsHref } from '../../data/calls-link.ts';
+import { briefDollars, dollars } from '../../../view/money.ts';
+import { callsHref, figureLinks } from '../../data/calls-link.ts';
 import { now } from '../../data/now.ts';
 import { change, useList } from '../../data/query.ts';
+import { CallsFigure } from '../../parts/calls-figure.tsx';
 import { Confirm } from '../../parts/confirm.tsx';
 import { Dialog } from '../../parts/dialog.tsx';
 import { DialogButton } from '../../parts/dialog-button.tsx';
@@ -28,7 +30,7 @@ export function KeyList() {
   const keys = useList(listKeys, { params: { workspace }, query: {} });
   const month = new Date(startOfPeriod('month', now.value)).toISOString();
   const usage = useList(listUsage, { query: { since: month, group_by: 'key' } });
-  const spent = new Map(usage.data?.data.map(({ group, cost }) => [group, cost.total_usd]));
+  const used = new Map(usage.data?.data.map((each) => [each.group, each]));
   const showsEnded = useSignal(false);
   const all = keys.data?.data ?? [];
   const active = all.filter(isInUse);
@@ -60,7 +62,12 @@ export function KeyList() {
           <TableHead columns={['Key', 'Spend cap', number('This month'), 'Limits', 'Last used', actions]} />
           <tbody>
             {shown.map((key) => (
-              <KeyRow key={key.id} keyView={key} spent={usage.data && (spent.get(key.id) ?? '0')} />
+              <KeyRow
+                key={key.id}
+                keyView={key}
+                since={month}
+                month={usage.data && (used.get(key.id) ?? 'none')}
+              />
             ))}
           </tbody>
         </table>
@@ -69,7 +76,14 @@ export function KeyList() {
   );
 }
 
-function KeyRow({ keyView, spent }: { keyView: Key; spent: string | undefined }) {
+interface RowProps {
+  keyView: Key;
+  since: string;
+  /** What it was used for since then; undefined while that is loading. */
+  month: UsageGroup | 'none' | undefined;
+}
+
+function KeyRow({ keyView, since, month }: RowProps) {
   const { id, name, hint, status, scopes, last_used_at: lastUsed } = keyView;
   const limits = limitTexts(keyView).join(' · ');
   return (
@@ -80,8 +94,10 @@ function KeyRow({ keyView, spent }: { keyView: Key; spent: string | undefined })
         <code class="quiet sub">{hint}</code>
       </th>
       <td class="is-bar">{isInUse(keyView) && <KeyCap keyView={keyView} />}</td>
-      <td class="number" data-label="This month" title={spent && `$${spent}`}>
-        {spent === undefined ? '…' : briefDollars(spent)}
+      <td class="number" data-label="This month">
+        {month === undefined && '…'}
+        {month === 'none' && briefDollars('0')}
+        {typeof month === 'object' && <MonthCost id={id} since={since} month={month} />}
       </td>
       <td class={limits === '' ? 'quiet is-minor' : ''}>{limits || 'none'}</td>
       <td class="quiet" data-label="Last used">
@@ -110,6 +126,19 @@ function KeyRow({ keyView, spent }: { keyView: Key; spent: string | undefined })
         )}
       </td>
     </tr>
+  );
+}
+
+function MonthCost({ id, since, month }: { id: string; since: string; month: UsageGroup }) {
+  const { requests, rejected, cost } = month;
+  const { charged } = figureLinks({ key: id, since }, { calls: requests + rejected, rejected });
+  return (
+    <CallsFigure
+      text={briefDollars(cost.total_usd)}
+      what="this month"
+      of={Number(cost.total_usd) > 0 ? charged : undefined}
+      title={dollars(cost.total_usd)}
+    />
   );
 }
 

@@ -3,7 +3,6 @@ import { getProvidersHealth } from '../../../shared/endpoints.ts';
 import { ago, duration } from '../../../view/durations.ts';
 import { count, percent } from '../../../view/numbers.ts';
 import { clock, dayAndClock } from '../../../view/times.ts';
-import { callsHref } from '../../data/calls-link.ts';
 import { now } from '../../data/now.ts';
 import { zoneName } from '../../data/preferences.ts';
 import { useQuery } from '../../data/query.ts';
@@ -140,12 +139,8 @@ function LastFailure({
       <span class="quiet" title={all}>
         {ago(at, now.value)}
       </span>
-      {errors.length > 1 && (
-        <>
-          {' · '}
-          <a href={callsHref({ status: 'failed', since: '24h' })}>{errors.length} kinds</a>
-        </>
-      )}
+      {/* Attempts are no calls: one that failed may be of a call that another provider answered. */}
+      {errors.length > 1 && ` · ${errors.length} kinds`}
     </>
   );
 }

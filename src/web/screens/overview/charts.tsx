@@ -8,12 +8,18 @@ import { getUsageLatency, getUsageSeries } from '../../../shared/endpoints.ts';
 import { duration } from '../../../view/durations.ts';
 import { briefCount, sum } from '../../../view/numbers.ts';
 import { callsPerBucket, errorsPerBucket } from '../../../view/usage.ts';
-import { callsHref } from '../../data/calls-link.ts';
+import type { CallValue } from '../../data/calls-query.ts';
 import type { Period } from '../../data/period.ts';
 import { type Query, useQuery } from '../../data/query.ts';
-import { navigate, route, setQuery } from '../../data/route.ts';
+import { route, setQuery } from '../../data/route.ts';
 import { Chart } from '../../parts/chart.tsx';
-import { bucketsFor, type ChartData, stackedSeries, type Tone } from '../../parts/chart-data.ts';
+import {
+  bucketsFor,
+  type ChartData,
+  callsOfSeries,
+  stackedSeries,
+  type Tone,
+} from '../../parts/chart-data.ts';
 import { Choice } from '../../parts/choice.tsx';
 import { Panel } from '../../parts/panel.tsx';
 
@@ -31,18 +37,19 @@ function isFree(data: Series | undefined): boolean {
   );
 }
 
+const modelName = (model: string | null) => model ?? 'no model';
+
 /** Cost or calls, stacked by model; a click leads to the calls of the model in that time. */
 export function SpendPanel({ query, timeZone }: { query: Query<Series>; timeZone: string }) {
   const { data } = query;
   const chosen = route.value.query.get('by');
   const measure = chosen === 'calls' || (chosen !== 'cost' && isFree(data)) ? 'calls' : 'cost';
-  const chart = useMemo(() => data && stackedSeries(data, { measure, timeZone }), [data, measure, timeZone]);
-  const pick = (bucket: number, series: number) => {
-    const { start, end } = data?.buckets[bucket] ?? {};
-    const { group, is_other } = data?.series[series] ?? {};
-    const model = is_other ? undefined : (group ?? undefined);
-    navigate(callsHref({ model, since: start, until: end }));
-  };
+  const chart = useMemo(
+    () =>
+      data &&
+      stackedSeries(data, { measure, timeZone, nameOf: modelName, filtersOf: (model) => ({ model }) }),
+    [data, measure, timeZone],
+  );
   return (
     <Panel
       title={measure === 'cost' ? 'Cost by model' : 'Calls by model'}
@@ -61,7 +68,7 @@ export function SpendPanel({ query, timeZone }: { query: Query<Series>; timeZone
       }
     >
       {chart && hasCalls(data) && (
-        <Chart title={measure === 'cost' ? 'Cost by model' : 'Calls by model'} data={chart} onPick={pick} />
+        <Chart title={measure === 'cost' ? 'Cost by model' : 'Calls by model'} data={chart} />
       )}
       {chart && !hasCalls(data) && <p class="quiet">No calls.</p>}
     </Panel>
@@ -150,20 +157,6 @@ export function ErrorsPanel({ period, timeZone }: PeriodProps) {
     () => data && (by === 'error' ? errorChart(data, timeZone) : statusChart(data, timeZone)),
     [data, by, timeZone],
   );
-  const pick = (index: number, at: number) => {
-    const { start, end } = data?.buckets[index] ?? {};
-    const range = { since: start, until: end };
-    const { group, is_other } = data?.series[at] ?? {};
-    if (by === 'status') navigate(callsHref({ status: chart?.series[at]?.label, ...range }));
-    else
-      navigate(
-        callsHref(
-          is_other || !group
-            ? { status: ['failed', 'interrupted', 'rejected'], ...range }
-            : { error: group, ...range },
-        ),
-      );
-  };
   const { title, none } = failures[by];
   return (
     <Panel
@@ -183,7 +176,7 @@ export function ErrorsPanel({ period, timeZone }: PeriodProps) {
       }
     >
       {chart && chart.series.length === 0 && <p class="quiet">{none}</p>}
-      {chart && chart.series.length > 0 && <Chart title={title} data={chart} onPick={pick} />}
+      {chart && chart.series.length > 0 && <Chart title={title} data={chart} />}
     </Panel>
   );
 }
@@ -193,13 +186,18 @@ const errorsShown = 7;
 
 /** How often each error code came, whether calls failed with it or were rejected. */
 function errorChart(data: Series, timeZone: string): ChartData {
-  const chart = stackedSeries(data, { measure: 'errors', timeZone });
+  // All calls of a series have an error code, and those of the others as well.
+  const filtersOf = (error: CallValue) => ({
+    error:
+      error !== null && typeof error === 'object' && 'not' in error ? { not: [...error.not, null] } : error,
+  });
+  const chart = stackedSeries(data, { measure: 'errors', timeZone, filtersOf });
+  const errors = data.series.map((one) => errorsPerBucket(one));
+  const callsOf = callsOfSeries(data, { measure: 'calls', filtersOf });
   return {
     ...chart,
-    series: chart.series.map((series, at) => ({
-      ...series,
-      values: errorsPerBucket(data.series[at] ?? { errors: [], rejected: [] }),
-    })),
+    series: chart.series.map((series, at) => ({ ...series, values: errors[at] ?? [] })),
+    callsOf: (bucket, at) => ({ ...callsOf(bucket, at), calls: errors[at]?.[bucket] ?? 0 }),
   };
 }
 
@@ -211,19 +209,24 @@ const errorTones: Readonly<Record<string, Tone>> = {
 };
 
 function statusChart(data: Series, timeZone: string): ChartData {
-  const series = data.series
-    .filter((one) => one.group !== null && one.group in errorTones && sum(callsPerBucket(one)) > 0)
-    .map((one) => ({
-      label: one.group ?? '',
-      tone: errorTones[one.group ?? ''] ?? ('other' as const),
-      values: callsPerBucket(one),
-    }));
+  const shown = data.series.filter(
+    (one) => one.group !== null && one.group in errorTones && sum(callsPerBucket(one)) > 0,
+  );
+  const series = shown.map((one) => ({
+    label: one.group ?? '',
+    tone: errorTones[one.group ?? ''] ?? ('other' as const),
+    values: callsPerBucket(one),
+  }));
   return {
     kind: 'bars',
     buckets: bucketsFor(data.buckets, data.bucket, timeZone),
     series,
     format: briefCount,
     isCount: true,
+    callsOf: callsOfSeries(
+      { ...data, series: shown },
+      { measure: 'calls', filtersOf: (status) => ({ status }) },
+    ),
     timeZone,
   };
 }

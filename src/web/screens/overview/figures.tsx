@@ -4,9 +4,10 @@ import { getUsageLatency } from '../../../shared/endpoints.ts';
 import { briefDollars } from '../../../view/money.ts';
 import { briefRate, change, count, percent } from '../../../view/numbers.ts';
 import { allCalls, callsPerBucket, errorShare, figuresOf, rejectedShare } from '../../../view/usage.ts';
-import { callsHref } from '../../data/calls-link.ts';
+import { type CountedCalls, figureLinks } from '../../data/calls-link.ts';
 import type { Period } from '../../data/period.ts';
 import { type Query, useQuery } from '../../data/query.ts';
+import { CallsFigure } from '../../parts/calls-figure.tsx';
 import { ProblemBox } from '../../parts/problem.tsx';
 import { Sparkline } from '../../parts/sparkline.tsx';
 
@@ -34,11 +35,13 @@ export function Figures({ both, period, timeZone }: FiguresProps) {
   const tokens = speed.data?.series[0]?.tokens_per_second[0]?.p50;
   const tokensBefore = speedBefore.data?.series[0]?.tokens_per_second[0]?.p50;
   const shown = data ? (text: string) => text : () => '…';
+  const links = data && figureLinks({ since, until }, { ...figures, calls });
   return (
     <section class="figures" aria-label={`The ${period.title}`}>
       <Figure
         title="Calls"
         value={shown(count(calls))}
+        of={links?.calls}
         change={change(calls, callsBefore)}
         line={line(series && callsPerBucket(series))}
       />
@@ -46,7 +49,7 @@ export function Figures({ both, period, timeZone }: FiguresProps) {
         title="Errors"
         value={shown(percent(errorShare(figures)))}
         note={data && `${count(figures.errors)} failed`}
-        href={callsHref({ status: ['failed', 'interrupted'], since, until })}
+        of={links?.errors}
         change={shareBefore(errorShare(figuresBefore))}
         line={line(series?.errors)}
         tone="bad"
@@ -55,7 +58,7 @@ export function Figures({ both, period, timeZone }: FiguresProps) {
         title="Rejected"
         value={shown(count(figures.rejected))}
         note={data && `${percent(rejectedShare(figures))} of all calls`}
-        href={callsHref({ status: 'rejected', since, until })}
+        of={links?.rejected}
         change={shareBefore(rejectedShare(figuresBefore))}
         line={line(series?.rejected)}
         tone="rejected"
@@ -63,6 +66,7 @@ export function Figures({ both, period, timeZone }: FiguresProps) {
       <Figure
         title="Cost"
         value={shown(briefDollars(figures.costUsd))}
+        of={Number(figures.costUsd) > 0 ? links?.charged : undefined}
         change={change(Number(figures.costUsd), Number(figuresBefore.costUsd))}
         line={line(series?.cost_usd.map(Number))}
       />
@@ -85,21 +89,23 @@ interface FigureProps {
   value: string;
   note?: string | undefined;
   change: string | undefined;
-  /** Of the calls that the note counts. */
-  href?: string;
+  /** The calls that it tells of. */
+  of?: CountedCalls | undefined;
   line?: readonly number[];
   tone?: 'bad' | 'rejected';
 }
 
-function Figure({ title, value, note, href, change: changed, line, tone }: FigureProps) {
+function Figure({ title, value, note, of, change: changed, line, tone }: FigureProps) {
   return (
     <div class={tone ? `figure is-${tone}` : 'figure'}>
       <h2>{title}</h2>
-      <p class="value">{value}</p>
+      <p class="value">
+        <CallsFigure text={value} what={title.toLowerCase()} of={of} />
+      </p>
       <p class="quiet">
         {changed && <span title="Against the period before">{changed}</span>}
         {changed && note && ' · '}
-        {note && href ? <a href={href}>{note}</a> : note}
+        {note}
         {!changed && !note && 'nothing before'}
       </p>
       {line && <Sparkline values={line} />}

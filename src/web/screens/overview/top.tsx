@@ -1,13 +1,13 @@
 import type { Result } from '../../../shared/contract/endpoint.ts';
 import type { getUsageSeries as usageSeries } from '../../../shared/contract/usage.ts';
 import { getUsageSeries, listUsage } from '../../../shared/endpoints.ts';
-import { briefDollars } from '../../../view/money.ts';
-import { count } from '../../../view/numbers.ts';
+import { briefDollars, dollars } from '../../../view/money.ts';
 import { allCalls, figuresOf } from '../../../view/usage.ts';
-import { callsHref } from '../../data/calls-link.ts';
+import { figureLinks } from '../../data/calls-link.ts';
+import type { CallsLink } from '../../data/calls-query.ts';
 import { useKeyName } from '../../data/key-names.ts';
 import type { Period } from '../../data/period.ts';
-import { type Query, useQuery } from '../../data/query.ts';
+import { type Query, useList, useQuery } from '../../data/query.ts';
 import { Panel } from '../../parts/panel.tsx';
 import { Ranked, type RankedRow } from '../../parts/ranked.tsx';
 
@@ -27,15 +27,17 @@ export function TopPanels({ models, period, timeZone }: TopProps) {
   const keys = useQuery(getUsageSeries, {
     query: { since, until, bucket, tz: timeZone, group_by: 'key', top: rowsMax },
   });
-  const clients = useQuery(listUsage, { query: { since, until, group_by: 'client', limit: 100 } });
+  const clients = useList(listUsage, { query: { since, until, group_by: 'client' } });
   const keyName = useKeyName();
+  const range = { since, until };
   const empty = `No calls in the ${period.title}.`;
   const clientRows = (clients.data?.data ?? [])
-    .map(({ group, cost, ...counts }) =>
-      rowOf(group ?? 'unknown', {
+    .map(({ group, cost, requests, rejected }) =>
+      rowOf(group ?? 'no client', {
         usd: cost.total_usd,
-        calls: allCalls(counts),
-        href: callsHref({ client: group ?? undefined, since, until }),
+        calls: allCalls({ requests, rejected }),
+        rejected,
+        filters: { client: group, ...range },
       }),
     )
     .toSorted((a, b) => b.value - a.value)
@@ -46,10 +48,7 @@ export function TopPanels({ models, period, timeZone }: TopProps) {
         <Ranked
           title="Model"
           measure="Cost"
-          rows={rowsOf(models.data, (group) => [
-            group ?? 'unknown',
-            callsHref({ model: group ?? undefined, since, until }),
-          ])}
+          rows={rowsOf(models.data, (group) => [group ?? 'no model', { model: group, ...range }])}
           empty={empty}
         />
       </Panel>
@@ -57,10 +56,7 @@ export function TopPanels({ models, period, timeZone }: TopProps) {
         <Ranked
           title="Key"
           measure="Cost"
-          rows={rowsOf(keys.data, (group) => [
-            keyName(group),
-            callsHref({ key: group ?? undefined, since, until }),
-          ])}
+          rows={rowsOf(keys.data, (group) => [keyName(group), { key: group, ...range }])}
           empty={empty}
         />
       </Panel>
@@ -73,17 +69,26 @@ export function TopPanels({ models, period, timeZone }: TopProps) {
 
 function rowsOf(
   data: Series | undefined,
-  named: (group: string | null) => [name: string, href: string],
+  named: (group: string | null) => [name: string, filters: CallsLink],
 ): RankedRow[] {
   const groups = data?.series.filter(({ is_other }) => !is_other) ?? [];
   return groups.flatMap((series) => {
-    const [name, href] = named(series.group);
+    const [name, filters] = named(series.group);
     const figures = figuresOf(series);
     const calls = allCalls(figures);
-    return calls > 0 ? [rowOf(name, { usd: figures.costUsd, calls, href })] : [];
+    const { costUsd: usd, rejected } = figures;
+    return calls > 0 ? [rowOf(name, { usd, calls, rejected, filters })] : [];
   });
 }
 
-function rowOf(name: string, { usd, calls, href }: { usd: string; calls: number; href: string }): RankedRow {
-  return { name, value: Number(usd), shown: briefDollars(usd), note: `$${usd}, ${count(calls)} calls`, href };
+interface RowOptions {
+  usd: string;
+  calls: number;
+  rejected: number;
+  filters: CallsLink;
+}
+
+function rowOf(name: string, { usd, calls, rejected, filters }: RowOptions): RankedRow {
+  const links = figureLinks(filters, { calls, rejected });
+  return { name, value: Number(usd), shown: briefDollars(usd), exact: dollars(usd), links };
 }

@@ -1,7 +1,9 @@
 import { listUsage } from '../../../shared/endpoints.ts';
 import { count } from '../../../view/numbers.ts';
+import { allCalls } from '../../../view/usage.ts';
 import { callsHref } from '../../data/calls-link.ts';
 import { useList } from '../../data/query.ts';
+import { CallsFigure } from '../../parts/calls-figure.tsx';
 import type { UsageProps } from './usage-props.ts';
 
 /** Names the models of calls without a known price, which no amount includes. */
@@ -18,11 +20,18 @@ export function Unpriced({ period, choices }: UsageProps) {
     <p class="notice" role="note">
       {calls === 1 ? '1 call has' : `${count(calls)} calls have`} no known price and{' '}
       {calls === 1 ? 'is' : 'are'} in no amount:{' '}
-      {models.map(({ group, unpriced_requests }, at) => (
+      {models.map(({ group, unpriced_requests, requests, rejected }, at) => (
         <span key={group}>
           {at > 0 && ', '}
-          <a href={callsHref({ model: group ?? undefined, since, until })}>{group}</a> (
-          {count(unpriced_requests)})
+          <CallsFigure
+            text={group ?? 'no model'}
+            what="model"
+            of={{
+              href: callsHref({ ...(key && { key }), model: group, since, until }),
+              calls: allCalls({ requests, rejected }),
+            }}
+          />{' '}
+          ({count(unpriced_requests)})
         </span>
       ))}
       .

@@ -1,4 +1,4 @@
-import { route, setQuery } from '../../data/route.ts';
+import { hrefOf } from '../../data/route.ts';
 import { type Measure, measureTitles } from '../../parts/chart-data.ts';
 
 /** What calls can be divided by over time. */
@@ -37,8 +37,7 @@ export function isLabel(group: UsageGroupName): group is LabelGroup {
 }
 
 /** The choices in the address. */
-export function usageChoices(): UsageChoices {
-  const { query } = route.value;
+export function usageChoices(query: URLSearchParams): UsageChoices {
   const filters = Object.fromEntries(
     seriesGroups.flatMap((name) => {
       const value = query.get(name);
@@ -59,13 +58,14 @@ export function usageChoices(): UsageChoices {
   };
 }
 
-/** Shows only the calls of a group, by what is most likely asked next. */
-export function drillInto(group: SeriesGroup, value: string): void {
+/** The address of the screen with only the calls of a group, by what is most likely asked next. */
+export function narrowedHref(query: URLSearchParams, group: SeriesGroup, value: string): string {
   const next: Record<SeriesGroup, SeriesGroup> = {
     model: 'key',
     key: 'model',
     provider: 'model',
     status: 'model',
   };
-  setQuery({ [group]: value, by: next[group], and: undefined }, { replace: false });
+  const { and: _, ...kept } = Object.fromEntries(query);
+  return hrefOf('usage', [], { ...kept, [group]: value, by: next[group] });
 }

@@ -4,6 +4,7 @@ import { csvRow } from '../../../shared/text/csv.ts';
 import { sumOfUsd } from '../../../view/money.ts';
 import { sum } from '../../../view/numbers.ts';
 import { allCalls, figuresOf } from '../../../view/usage.ts';
+import { type CallValue, groupValue } from '../../data/calls-query.ts';
 
 type Series = Result<typeof getUsageSeries>;
 
@@ -13,6 +14,8 @@ export interface UsageRow {
   groups: readonly (string | null)[];
   /** Whether it stands for all groups that have no line. */
   isOther: boolean;
+  /** What its calls have of each group. */
+  values: readonly CallValue[];
   /** Set if the line is of one bucket. */
   bucket: { start: string; end: string } | undefined;
   /** All calls, those that were rejected included. */
@@ -28,26 +31,29 @@ export interface UsageRow {
 
 /** A row per series with its sums, in the order of the chart. */
 export function rowsOfSeries({ series }: Series): UsageRow[] {
-  return series.map((one) => rowOf(one, figuresOf(one), undefined)).filter(({ calls }) => calls > 0);
+  return series
+    .map((one) => rowOf(one, series, [figuresOf(one), undefined]))
+    .filter(({ calls }) => calls > 0);
 }
 
 /** A row per bucket and series that has calls, the newest first. */
 export function rowsOverTime({ buckets, series }: Series): UsageRow[] {
   return buckets
-    .flatMap((bucket, at) => series.map((one) => rowOf(one, figuresOf(one, at, at + 1), bucket)))
+    .flatMap((bucket, at) => series.map((one) => rowOf(one, series, [figuresOf(one, at, at + 1), bucket])))
     .filter(({ calls }) => calls > 0)
     .sort((a, b) => Date.parse(b.bucket?.start ?? '') - Date.parse(a.bucket?.start ?? ''));
 }
 
 function rowOf(
-  { group, is_other: isOther }: Series['series'][number],
-  figures: ReturnType<typeof figuresOf>,
-  bucket: UsageRow['bucket'],
+  one: Series['series'][number],
+  all: Series['series'],
+  [figures, bucket]: [ReturnType<typeof figuresOf>, UsageRow['bucket']],
 ): UsageRow {
   const { rejected, errors, input, cachedInput: cached, output, costUsd: usd } = figures;
   return {
-    groups: [group],
-    isOther,
+    groups: [one.group],
+    isOther: one.is_other,
+    values: [groupValue(one, all)],
     bucket,
     calls: allCalls(figures),
     rejected,
@@ -62,11 +68,17 @@ function rowOf(
 /** A row per group, or pair of groups, the dearest first. */
 export function rowsOfGroups(groups: readonly UsageGroup[]): UsageRow[] {
   return groups
-    .map((one) => ({ groups: one.groups, isOther: false, bucket: undefined, ...sumsOf(one) }))
+    .map((one) => ({
+      groups: one.groups,
+      isOther: false,
+      values: one.groups,
+      bucket: undefined,
+      ...sumsOf(one),
+    }))
     .sort((a, b) => Number(b.usd) - Number(a.usd) || b.calls - a.calls);
 }
 
-type RowSums = Omit<UsageRow, 'groups' | 'isOther' | 'bucket'>;
+type RowSums = Omit<UsageRow, 'groups' | 'isOther' | 'values' | 'bucket'>;
 
 /** Sums of the API as those of a row; errors are not among them. */
 export function sumsOf({ tokens, cost, ...counts }: UsageSums): RowSums {

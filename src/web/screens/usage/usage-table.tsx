@@ -1,17 +1,18 @@
 import type { Result } from '../../../shared/contract/endpoint.ts';
 import type { listUsage } from '../../../shared/contract/usage.ts';
 import { inWords } from '../../../shared/text/in-words.ts';
-import { briefDollars } from '../../../view/money.ts';
+import { briefDollars, dollars } from '../../../view/money.ts';
 import { count } from '../../../view/numbers.ts';
 import { bucketLabel } from '../../../view/times.ts';
-import { callsHref } from '../../data/calls-link.ts';
+import { type CallFigures, type CountedCalls, figureLinks } from '../../data/calls-link.ts';
 import { saveText } from '../../data/download.ts';
 import type { Query } from '../../data/query.ts';
-import { setQuery } from '../../data/route.ts';
+import { route, setQuery } from '../../data/route.ts';
+import { CallsFigure } from '../../parts/calls-figure.tsx';
 import { Choice } from '../../parts/choice.tsx';
 import { Panel } from '../../parts/panel.tsx';
 import { number, TableHead } from '../../parts/table-head.tsx';
-import { drillInto, groupTitles, isLabel, type SeriesGroup, type UsageGroupName } from './usage-choices.ts';
+import { groupTitles, isLabel, narrowedHref, type UsageGroupName } from './usage-choices.ts';
 import type { Series, SeriesQuery, UsageProps } from './usage-props.ts';
 import {
   csvOfRows,
@@ -104,6 +105,11 @@ function Rows({ choices, period, timeZone, rows, names, textOf, groups }: RowsPr
   const hasBuckets = rows.some(({ bucket }) => bucket !== undefined);
   const hasErrors = total.errors !== undefined;
   const most = Math.max(...rows.map(({ usd }) => Number(usd)));
+  const linksOf = (row: UsageRow) => {
+    const groups = Object.fromEntries(names.map((name, at) => [name, row.values[at]]));
+    const range = row.bucket ? { since: row.bucket.start, until: row.bucket.end } : rangeOf(period);
+    return figureLinks({ ...choices.filters, ...groups, ...range }, row);
+  };
   return (
     // biome-ignore lint/a11y/noNoninteractiveTabindex: it scrolls, also by keys.
     <section class="scroll usage-rows" tabIndex={0} aria-label="Rows">
@@ -126,24 +132,21 @@ function Rows({ choices, period, timeZone, rows, names, textOf, groups }: RowsPr
             <tr key={`${row.bucket?.start} ${row.isOther} ${row.groups.join('\n')}`}>
               {row.bucket && <td class="quiet">{bucketLabel(row.bucket, period.bucket, timeZone)}</td>}
               {names.map((name, at) => (
-                <GroupCell key={name} group={name} row={row} at={at} text={textOf(row, at)} />
+                <GroupCell
+                  key={name}
+                  group={name}
+                  value={row.isOther ? null : (row.groups[at] ?? null)}
+                  text={textOf(row, at)}
+                  of={linksOf(row).calls}
+                />
               ))}
-              <td class="number">
-                <CallsLink row={row} names={names} choices={choices} period={period} />
-              </td>
-              {hasErrors && (
-                <td class={row.errors ? 'number bad' : 'number quiet'}>{count(row.errors ?? 0)}</td>
-              )}
-              <td class={row.rejected ? 'number rejected' : 'number quiet'}>{count(row.rejected)}</td>
-              <td class="number">{count(row.input)}</td>
-              <td class="number quiet">{count(row.cached)}</td>
-              <td class="number">{count(row.output)}</td>
-              <td class="number" title={`$${row.usd}`}>
-                {briefDollars(row.usd)}
-                <span class="bar" aria-hidden="true">
-                  {Number(row.usd) > 0 && <span style={{ width: `${(Number(row.usd) / most) * 100}%` }} />}
-                </span>
-              </td>
+              <Figures
+                sums={row}
+                hasErrors={hasErrors}
+                links={linksOf(row)}
+                whose={names.map((_, at) => textOf(row, at)).join(', ')}
+                most={most}
+              />
             </tr>
           ))}
         </tbody>
@@ -152,15 +155,12 @@ function Rows({ choices, period, timeZone, rows, names, textOf, groups }: RowsPr
             <th scope="row" colSpan={names.length + (hasBuckets ? 1 : 0)}>
               Total
             </th>
-            <td class="number">{count(total.calls)}</td>
-            {hasErrors && <td class="number">{count(total.errors ?? 0)}</td>}
-            <td class="number">{count(total.rejected)}</td>
-            <td class="number">{count(total.input)}</td>
-            <td class="number">{count(total.cached)}</td>
-            <td class="number">{count(total.output)}</td>
-            <td class="number" title={`$${total.usd}`}>
-              {briefDollars(total.usd)}
-            </td>
+            <Figures
+              sums={total}
+              hasErrors={hasErrors}
+              links={figureLinks({ ...choices.filters, ...rangeOf(period) }, total)}
+              whose="all"
+            />
           </tr>
         </tfoot>
       </table>
@@ -170,36 +170,83 @@ function Rows({ choices, period, timeZone, rows, names, textOf, groups }: RowsPr
 
 interface CellProps {
   group: UsageGroupName;
-  row: UsageRow;
-  at: number;
+  /** Null for the others, and for calls without one. */
+  value: string | null;
   text: string;
+  of: CountedCalls;
 }
 
-/** The name of a group; a click shows only its calls. */
-function GroupCell({ group, row, at, text }: CellProps) {
-  const value = row.groups[at];
-  if (isLabel(group) || row.isOther || value === null || value === undefined)
-    return <td class={row.isOther ? 'quiet' : undefined}>{text}</td>;
+/** The name of a group as the way to its calls, and to their usage alone. */
+function GroupCell({ group, value, text, of }: CellProps) {
   return (
     <td>
-      <button type="button" class="as-link" title={`Only ${text}`} onClick={() => drillInto(group, value)}>
-        {text}
-      </button>
+      <CallsFigure text={text} what={group} of={of} />
+      {!isLabel(group) && value !== null && (
+        <a
+          class="narrow-link quiet"
+          href={narrowedHref(route.value.query, group, value)}
+          aria-label={`Only ${text}`}
+          title={`Usage of ${text} only`}
+        >
+          only
+        </a>
+      )}
     </td>
   );
 }
 
-interface LinkProps extends Pick<UsageProps, 'choices' | 'period'> {
-  row: UsageRow;
-  names: readonly UsageGroupName[];
+interface FiguresProps {
+  sums: Omit<UsageRow, 'groups' | 'isOther' | 'values' | 'bucket'>;
+  hasErrors: boolean;
+  links: CallFigures;
+  /** The name of the row. */
+  whose: string;
+  /** The cost of the dearest row, if this one has a bar. */
+  most?: number;
 }
 
-/** How many calls, as the way to them. */
-function CallsLink({ row, names, choices, period }: LinkProps) {
-  const { since, until } = row.bucket ? { since: row.bucket.start, until: row.bucket.end } : period;
-  const isKnown = !row.isOther && row.groups.every((value) => value !== null);
-  if (!isKnown) return <>{count(row.calls)}</>;
-  const filters = Object.fromEntries(names.map((name, at) => [name, row.groups[at] ?? undefined]));
-  const own: Partial<Record<SeriesGroup, string>> = choices.filters;
-  return <a href={callsHref({ ...own, ...filters, since, until })}>{count(row.calls)}</a>;
+/** The figures of a row; each leads to its calls. */
+function Figures({ sums, hasErrors, links, whose, most }: FiguresProps) {
+  const { calls, errors = 0, rejected, input, cached, output, usd } = sums;
+  const isDear = Number(usd) > 0;
+  const tokens = (amount: number, kind: string) => (
+    <CallsFigure
+      text={count(amount)}
+      what={`${kind} tokens of ${whose}`}
+      of={amount > 0 ? links.charged : undefined}
+    />
+  );
+  return (
+    <>
+      <td class="number">
+        <CallsFigure text={count(calls)} what={`calls of ${whose}`} of={links.calls} />
+      </td>
+      {hasErrors && (
+        <td class={errors ? 'number bad' : 'number quiet'}>
+          <CallsFigure text={count(errors)} what={`errors of ${whose}`} of={links.errors} />
+        </td>
+      )}
+      <td class={rejected ? 'number rejected' : 'number quiet'}>
+        <CallsFigure text={count(rejected)} what={`rejected of ${whose}`} of={links.rejected} />
+      </td>
+      <td class="number">{tokens(input, 'input')}</td>
+      <td class="number quiet">{tokens(cached, 'cached')}</td>
+      <td class="number">{tokens(output, 'output')}</td>
+      <td class="number">
+        <CallsFigure
+          text={briefDollars(usd)}
+          what={`cost of ${whose}`}
+          of={isDear ? links.charged : undefined}
+          title={dollars(usd)}
+        />
+        {most !== undefined && (
+          <span class="bar" aria-hidden="true">
+            {isDear && <span style={{ width: `${(Number(usd) / most) * 100}%` }} />}
+          </span>
+        )}
+      </td>
+    </>
+  );
 }
+
+const rangeOf = ({ since, until }: UsageProps['period']) => ({ since, until });

@@ -1,4 +1,4 @@
-import { useCallback } from 'preact/hooks';
+import { useCallback, useMemo } from 'preact/hooks';
 import { getUsageSeries, listUsage } from '../../../shared/endpoints.ts';
 import { customRange } from '../../data/custom-range.ts';
 import { useKeyName } from '../../data/key-names.ts';
@@ -42,7 +42,8 @@ export function Usage() {
     timeZone,
     custom,
   );
-  const choices = usageChoices();
+  // The same object as long as nothing changes, as charts are drawn anew of another one.
+  const choices = useMemo(() => usageChoices(query), [query]);
   const keyName = useKeyName();
   const nameOf = useCallback(
     (group: string, value: string | null) => (group === 'key' ? keyName(value) : (value ?? `no ${group}`)),
