@@ -187,22 +187,24 @@ describe.skipIf(chromium === undefined)('figures of calls (skipped without Chrom
     const { page } = await openScreen(daemon);
     await show(page, '/usage?range=24h&show=calls');
     const link = page.locator('.chart-link');
-    const box = await link.boundingBox();
-    // The last bucket is at the right edge.
+    // In the last bucket, which is at the right edge.
+    const inBar = async () => {
+      const { width = 0, height = 0 } = (await link.boundingBox()) ?? {};
+      return { x: width - 9, y: height - 5 };
+    };
     await expect
       .poll(async () => {
-        await page.mouse.move((box?.x ?? 0) + (box?.width ?? 0) - 8, (box?.y ?? 0) + (box?.height ?? 0) - 4);
-        await page.mouse.move((box?.x ?? 0) + (box?.width ?? 0) - 9, (box?.y ?? 0) + (box?.height ?? 0) - 5);
-        return await link.getAttribute('href');
+        await link.hover({ position: await inBar() });
+        return (await link.getAttribute('href')) ?? '';
       })
       .toMatch(/^#\/calls\?q=/);
     const [tab] = await Promise.all([
       page.context().waitForEvent('page'),
-      link.click({ button: 'middle', position: { x: (box?.width ?? 0) - 9, y: (box?.height ?? 0) - 5 } }),
+      link.click({ button: 'middle', position: await inBar() }),
     ]);
     expect(new URL(tab.url()).hash).toMatch(/^#\/calls\?q=/);
     await tab.close();
-    await link.click({ position: { x: (box?.width ?? 0) - 9, y: (box?.height ?? 0) - 5 } });
+    await link.click({ position: await inBar() });
     await page.getByRole('heading', { name: 'Calls', level: 1 }).waitFor();
   });
 });

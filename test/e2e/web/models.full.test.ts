@@ -62,7 +62,10 @@ describe.skipIf(chromium === undefined)('Models & providers (skipped without Chr
     await page.getByLabel('Filter models').fill('GPT-5 openai');
     await models(page).getByText('openai/gpt-5-mini', { exact: true }).waitFor();
     await models(page).getByText('sim/assistant').waitFor({ state: 'detached' });
-    await page.getByRole('combobox', { name: 'by' }).selectOption('output price');
+    const output = models(page).getByRole('columnheader', { name: 'Output' }).getByRole('button');
+    // The dearest first, then the cheapest.
+    await output.click();
+    await output.click();
     await page.reload();
     await models(page).getByText('openai/gpt-5-mini', { exact: true }).waitFor();
     const prices = async () => {

@@ -85,7 +85,7 @@ export function columnsFor({ hrefOf, keyNames }: ColumnContext): TableColumn<Tra
 function sortOf(name: string): ColumnSort {
   const by = sortings[name];
   return {
-    isChosen: listedSort.value === by,
+    direction: listedSort.value === by ? 'descending' : undefined,
     choose: () => setQuery({ sort: listedSort.value === by ? undefined : by }),
   };
 }

@@ -3,8 +3,9 @@ import { deleteCalibration, listCalibrations } from '../../../shared/endpoints.t
 import { count } from '../../../view/numbers.ts';
 import { change, useQuery } from '../../data/query.ts';
 import { ConfirmButton } from '../../parts/confirm.tsx';
+import { DataTable } from '../../parts/data-table.tsx';
 import { Panel } from '../../parts/panel.tsx';
-import { actions, number, TableHead } from '../../parts/table-head.tsx';
+import { actions, number } from '../../parts/table-head.tsx';
 import { Time } from '../../parts/time.tsx';
 import { toast } from '../../parts/toast.tsx';
 import { Typed } from '../../parts/typed.tsx';
@@ -20,24 +21,24 @@ export function Fits() {
           No model is calibrated. <Typed>gateway decide fit</Typed> fits one on labelled examples.
         </p>
       ) : (
-        <table class="data is-cards">
-          <TableHead
-            columns={[
-              'Model',
-              'Question',
-              number('Temperature'),
-              number('Examples'),
-              number('Loss before → after', 'Mean negative log-likelihood of the right option, in nats'),
-              'Fitted',
-              actions,
-            ]}
-          />
-          <tbody>
-            {rows.map((fit) => (
-              <FitRow key={`${fit.model} ${fit.type}`} fit={fit} />
-            ))}
-          </tbody>
-        </table>
+        <DataTable
+          name="fits"
+          columns={[
+            { name: 'Model', value: ({ model }) => model },
+            { name: 'Question', value: ({ type }) => type },
+            { ...number('Temperature'), value: ({ temperature }) => temperature },
+            { ...number('Examples'), value: ({ examples }) => examples },
+            {
+              ...number('Loss before → after', 'Mean negative log-likelihood of the right option, in nats'),
+              value: ({ nll_after: after }) => after,
+            },
+            { name: 'Fitted', value: ({ fitted_at: at }) => Date.parse(at) },
+            actions,
+          ]}
+          rows={rows}
+        >
+          {(fit) => <FitRow key={`${fit.model} ${fit.type}`} fit={fit} />}
+        </DataTable>
       )}
     </Panel>
   );

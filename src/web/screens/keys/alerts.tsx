@@ -17,12 +17,13 @@ import { call, problemOf } from '../../data/api.ts';
 import { useKeyName } from '../../data/key-names.ts';
 import { change, useList, useQuery } from '../../data/query.ts';
 import { ConfirmButton } from '../../parts/confirm.tsx';
+import { DataTable } from '../../parts/data-table.tsx';
 import { Dialog } from '../../parts/dialog.tsx';
 import { DialogButton } from '../../parts/dialog-button.tsx';
 import { FieldFault, Form } from '../../parts/form.tsx';
 import { Panel } from '../../parts/panel.tsx';
 import { SecretDialog } from '../../parts/secret.tsx';
-import { actions, TableHead } from '../../parts/table-head.tsx';
+import { actions } from '../../parts/table-head.tsx';
 import { Time } from '../../parts/time.tsx';
 import { toast } from '../../parts/toast.tsx';
 import { type AlertField, alertFields, alertTitles, conditionIn } from './alert-fields.ts';
@@ -35,6 +36,7 @@ export function Alerts() {
   const alerts = useQuery(listAlerts, { params: { workspace } });
   const firings = useQuery(listFirings, { params: { workspace }, query: { limit: firingsShown } });
   const rows = alerts.data?.data ?? [];
+  const nameOf = useKeyName();
   const fired = firings.data?.data ?? [];
   return (
     <Panel
@@ -47,14 +49,20 @@ export function Alerts() {
           No alerts. One reports spending, failures, latency, rejections, or that no calls come.
         </p>
       ) : (
-        <table class="data is-cards">
-          <TableHead columns={['Alert', 'State', 'Fires from', 'Of', 'Web hook', actions]} />
-          <tbody>
-            {rows.map((alert) => (
-              <AlertRow key={alert.id} alert={alert} />
-            ))}
-          </tbody>
-        </table>
+        <DataTable
+          name="alerts"
+          columns={[
+            { name: 'Alert', value: ({ id }) => id },
+            { name: 'State', value: ({ state }) => state },
+            { name: 'Fires from', value: ({ threshold }) => (threshold === null ? null : Number(threshold)) },
+            { name: 'Of', value: (alert) => countedText(alert, nameOf) },
+            { name: 'Web hook', value: ({ webhook }) => webhook?.origin },
+            actions,
+          ]}
+          rows={rows}
+        >
+          {(alert) => <AlertRow key={alert.id} alert={alert} />}
+        </DataTable>
       )}
       {fired.length > 0 && <Firings firings={fired} />}
     </Panel>
@@ -64,7 +72,6 @@ export function Alerts() {
 function AlertRow({ alert }: { alert: Alert }) {
   const { id, kind, state, threshold, unit, window_minutes: minutes, value, message, webhook } = alert;
   const nameOf = useKeyName();
-  const filters = [alert.key && `key ${nameOf(alert.key)}`, alert.model, alert.provider].filter(Boolean);
   return (
     <tr>
       <th scope="row" class="is-title">
@@ -85,7 +92,7 @@ function AlertRow({ alert }: { alert: Alert }) {
         {threshold === null ? '' : `${alertValue(threshold, unit)} `}
         <span class="quiet">in {duration(minutes * 60_000)}</span>
       </td>
-      <td>{filters.join(' · ') || <span class="quiet">all calls</span>}</td>
+      <td>{countedText(alert, nameOf) || <span class="quiet">all calls</span>}</td>
       <td class={webhook ? '' : 'quiet is-minor'}>{webhook ? <Hook webhook={webhook} /> : 'none'}</td>
       <td>
         <span class="row-actions">
@@ -114,6 +121,14 @@ function AlertRow({ alert }: { alert: Alert }) {
       </td>
     </tr>
   );
+}
+
+/** Of which calls it is. */
+function countedText(
+  { key, model, provider }: Pick<Alert, 'key' | 'model' | 'provider'>,
+  nameOf: (key: string) => string,
+): string {
+  return [key && `key ${nameOf(key)}`, model, provider].filter(Boolean).join(' · ');
 }
 
 function Hook({ webhook: { origin, last_delivery: last } }: { webhook: NonNullable<Alert['webhook']> }) {

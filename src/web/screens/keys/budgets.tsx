@@ -8,11 +8,12 @@ import { change, useList, useQuery } from '../../data/query.ts';
 import { hrefOf } from '../../data/route.ts';
 import { BudgetBar } from '../../parts/budget-bar.tsx';
 import { ConfirmButton } from '../../parts/confirm.tsx';
+import { DataTable } from '../../parts/data-table.tsx';
 import { Dialog } from '../../parts/dialog.tsx';
 import { DialogButton } from '../../parts/dialog-button.tsx';
 import { FieldFault, Form } from '../../parts/form.tsx';
 import { Panel } from '../../parts/panel.tsx';
-import { actions, TableHead } from '../../parts/table-head.tsx';
+import { actions } from '../../parts/table-head.tsx';
 import { toast } from '../../parts/toast.tsx';
 import { type BudgetField, budgetFields, budgetIn } from './budget-fields.ts';
 
@@ -34,14 +35,19 @@ export function Budgets() {
           goes to a model or a provider.
         </p>
       ) : (
-        <table class="data is-cards">
-          <TableHead columns={['Budget', 'Spent', 'Counts', 'When it is reached', actions]} />
-          <tbody>
-            {rows.map((budget) => (
-              <BudgetRow key={budget.id} budget={budget} />
-            ))}
-          </tbody>
-        </table>
+        <DataTable
+          name="budgets"
+          columns={[
+            { name: 'Budget', value: ({ id }) => id },
+            { name: 'Spent', value: ({ spent_usd: spent }) => Number(spent) },
+            { name: 'Counts', value: ({ scope, value }) => `${scope} ${value ?? ''}` },
+            { name: 'When it is reached', value: ({ hard }) => (hard ? 'rejects calls' : 'reports') },
+            actions,
+          ]}
+          rows={rows}
+        >
+          {(budget) => <BudgetRow key={budget.id} budget={budget} />}
+        </DataTable>
       )}
     </Panel>
   );

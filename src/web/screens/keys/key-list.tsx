@@ -11,11 +11,12 @@ import { now } from '../../data/now.ts';
 import { change, useList } from '../../data/query.ts';
 import { CallsFigure } from '../../parts/calls-figure.tsx';
 import { Confirm } from '../../parts/confirm.tsx';
+import { DataTable, timeOf } from '../../parts/data-table.tsx';
 import { Dialog } from '../../parts/dialog.tsx';
 import { DialogButton } from '../../parts/dialog-button.tsx';
 import { Form } from '../../parts/form.tsx';
 import { Panel } from '../../parts/panel.tsx';
-import { actions, number, TableHead } from '../../parts/table-head.tsx';
+import { actions, number } from '../../parts/table-head.tsx';
 import { Time } from '../../parts/time.tsx';
 import { toast } from '../../parts/toast.tsx';
 import { IssueKey } from './issue-key.tsx';
@@ -58,19 +59,27 @@ export function KeyList() {
       {shown.length === 0 ? (
         <p class="empty">No active keys. Clients need one to make calls.</p>
       ) : (
-        <table class="data is-cards">
-          <TableHead columns={['Key', 'Spend cap', number('This month'), 'Limits', 'Last used', actions]} />
-          <tbody>
-            {shown.map((key) => (
-              <KeyRow
-                key={key.id}
-                keyView={key}
-                since={month}
-                month={usage.data && (used.get(key.id) ?? 'none')}
-              />
-            ))}
-          </tbody>
-        </table>
+        <DataTable
+          name="keys"
+          columns={[
+            { name: 'Key', value: ({ name, id }) => name || id },
+            { name: 'Spend cap', value: ({ limits }) => limits.spend_cap && Number(limits.spend_cap.usd) },
+            { ...number('This month'), value: ({ id }) => Number(used.get(id)?.cost.total_usd ?? 0) },
+            { name: 'Limits', value: (key) => limitTexts(key).join(' · ') },
+            { name: 'Last used', value: ({ last_used_at: at }) => timeOf(at) },
+            actions,
+          ]}
+          rows={shown}
+        >
+          {(key) => (
+            <KeyRow
+              key={key.id}
+              keyView={key}
+              since={month}
+              month={usage.data && (used.get(key.id) ?? 'none')}
+            />
+          )}
+        </DataTable>
       )}
     </Panel>
   );

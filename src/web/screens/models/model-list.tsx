@@ -8,26 +8,19 @@ import { briefCount, count } from '../../../view/numbers.ts';
 import { callsHref } from '../../data/calls-link.ts';
 import { useQuery } from '../../data/query.ts';
 import { route, setQuery } from '../../data/route.ts';
+import { DataTable } from '../../parts/data-table.tsx';
 import { Panel } from '../../parts/panel.tsx';
-import { Select } from '../../parts/select.tsx';
-import { number, TableHead } from '../../parts/table-head.tsx';
+import { number } from '../../parts/table-head.tsx';
 
 type Model = Result<typeof contract>['data'][number];
 type Prices = NonNullable<Model['service']['prices']>;
 
-const orders = {
-  name: { title: 'availability', value: () => 0 },
-  input: { title: 'input price', value: ({ service }: Model) => numberOf(service.prices?.input) },
-  output: { title: 'output price', value: ({ service }: Model) => numberOf(service.prices?.output) },
-  context: { title: 'context', value: ({ service }: Model) => -(service.context_length ?? 0) },
-  first: { title: 'first token', value: ({ service }: Model) => service.live?.ttft_ms_p50 ?? Infinity },
-  speed: { title: 'tokens/s', value: ({ service }: Model) => -(service.live?.tokens_per_second_p50 ?? 0) },
-} as const;
-type OrderName = keyof typeof orders;
-
 const rowsAtFirst = 100;
 
-const numberOf = (usd: string | undefined) => (usd === undefined ? Infinity : Number(usd));
+const priceOf = (usd: string | undefined) => (usd === undefined ? undefined : Number(usd));
+
+const perMillion = 'Dollars per million tokens';
+const lastHour = 'Median of the last hour';
 
 /** All models with prices and what was measured of them in the last hour. */
 export function ModelList() {
@@ -35,33 +28,21 @@ export function ModelList() {
   const rowsMax = useSignal(rowsAtFirst);
   const { query: address } = route.value;
   const words = address.get('q') ?? '';
-  const order = (Object.keys(orders) as OrderName[]).find((name) => name === address.get('order')) ?? 'name';
   const all = query.data?.data ?? [];
-  const shown = useMemo(() => matching(query.data?.data ?? [], words, order), [query.data, words, order]);
+  const shown = useMemo(() => matching(query.data?.data ?? [], words), [query.data, words]);
   return (
     <Panel
       title={`Models${query.data ? ` (${shown.length === all.length ? all.length : `${shown.length} of ${all.length}`})` : ''}`}
       queries={[query]}
       tools={
-        <>
-          <input
-            type="search"
-            aria-label="Filter models"
-            placeholder="gpt vision available"
-            spellcheck={false}
-            value={words}
-            onInput={(event) => setQuery({ q: event.currentTarget.value || undefined })}
-          />
-          <Select
-            label="by"
-            options={Object.entries(orders).map(([value, { title }]) => ({
-              value: value as OrderName,
-              title,
-            }))}
-            value={order}
-            onChange={(value) => setQuery({ order: value === 'name' ? undefined : value })}
-          />
-        </>
+        <input
+          type="search"
+          aria-label="Filter models"
+          placeholder="gpt vision available"
+          spellcheck={false}
+          value={words}
+          onInput={(event) => setQuery({ q: event.currentTarget.value || undefined })}
+        />
       }
     >
       {shown.length === 0 ? (
@@ -69,25 +50,32 @@ export function ModelList() {
       ) : (
         // biome-ignore lint/a11y/noNoninteractiveTabindex: it scrolls, also by keys.
         <section class="scroll models" tabIndex={0} aria-label="Models">
-          <table class="data is-cards">
-            <TableHead
-              columns={[
-                'Model',
-                number('Context'),
-                number('Input', 'Dollars per million tokens'),
-                number('Cached', 'Dollars per million tokens'),
-                number('Output', 'Dollars per million tokens'),
-                number('First token', 'Median of the last hour'),
-                number('Tokens/s', 'Median of the last hour'),
-                'Providers',
-              ]}
-            />
-            <tbody>
-              {shown.slice(0, rowsMax.value).map((model) => (
-                <ModelRow key={model.id} model={model} />
-              ))}
-            </tbody>
-          </table>
+          <DataTable
+            name="models"
+            most={rowsMax.value}
+            columns={[
+              { name: 'Model', value: ({ id }) => id },
+              { ...number('Context'), value: ({ service }) => service.context_length },
+              { ...number('Input', perMillion), value: ({ service }) => priceOf(service.prices?.input) },
+              {
+                ...number('Cached', perMillion),
+                value: ({ service }) => priceOf(service.prices?.cached_input),
+              },
+              { ...number('Output', perMillion), value: ({ service }) => priceOf(service.prices?.output) },
+              { ...number('First token', lastHour), value: ({ service }) => service.live?.ttft_ms_p50 },
+              {
+                ...number('Tokens/s', lastHour),
+                value: ({ service }) => service.live?.tokens_per_second_p50,
+              },
+              {
+                name: 'Providers',
+                value: ({ service }) => service.providers.map(({ provider }) => provider).join(', '),
+              },
+            ]}
+            rows={shown}
+          >
+            {(model) => <ModelRow key={model.id} model={model} />}
+          </DataTable>
         </section>
       )}
       {shown.length > rowsMax.value && (
@@ -106,17 +94,12 @@ export function ModelList() {
 }
 
 /** The models with all the words in their name, providers or capabilities. */
-function matching(models: readonly Model[], words: string, order: OrderName): Model[] {
+function matching(models: readonly Model[], words: string): Model[] {
   const wanted = words.toLowerCase().split(/\s+/).filter(Boolean);
-  const { value } = orders[order];
-  return models
-    .filter((model) => {
-      const text = searchText(model);
-      return wanted.every((word) => text.includes(word));
-    })
-    .map((model) => ({ model, rank: value(model) }))
-    .sort((a, b) => (a.rank === b.rank ? 0 : a.rank - b.rank))
-    .map(({ model }) => model);
+  return models.filter((model) => {
+    const text = searchText(model);
+    return wanted.every((word) => text.includes(word));
+  });
 }
 
 function searchText({ id, service: { name, providers, capabilities } }: Model): string {

@@ -7,8 +7,9 @@ import { now } from '../../data/now.ts';
 import { zoneName } from '../../data/preferences.ts';
 import { useQuery } from '../../data/query.ts';
 import { hrefOf } from '../../data/route.ts';
+import { DataTable, timeOf } from '../../parts/data-table.tsx';
 import { Panel } from '../../parts/panel.tsx';
-import { number, TableHead } from '../../parts/table-head.tsx';
+import { number } from '../../parts/table-head.tsx';
 
 const halfHourMs = 30 * 60_000;
 
@@ -21,24 +22,22 @@ export function ProvidersHealth() {
       {rows.length === 0 ? (
         <p class="quiet">No provider was called in the last 24 hours.</p>
       ) : (
-        <table class="data is-cards health">
-          <TableHead
-            columns={[
-              'Provider',
-              number('Answered'),
-              number('Attempts'),
-              number('First byte p50'),
-              number('p95'),
-              '48 half hours',
-              'Last failure',
-            ]}
-          />
-          <tbody>
-            {rows.map((row) => (
-              <HealthRow key={`${row.provider} ${row.model}`} health={row} />
-            ))}
-          </tbody>
-        </table>
+        <DataTable
+          name="providers"
+          class="health"
+          columns={[
+            { name: 'Provider', value: ({ provider, model }) => `${provider} ${model}` },
+            { ...number('Answered'), value: ({ share_ok: share }) => share },
+            { ...number('Attempts'), value: ({ attempts }) => attempts },
+            { ...number('First byte p50'), value: ({ first_byte_ms: first }) => first.p50 },
+            { ...number('p95'), value: ({ first_byte_ms: first }) => first.p95 },
+            { name: '48 half hours', value: ({ failed }) => failed, title: 'Sorted by failed attempts' },
+            { name: 'Last failure', value: ({ last_failure: last }) => timeOf(last?.at) },
+          ]}
+          rows={rows}
+        >
+          {(row) => <HealthRow key={`${row.provider} ${row.model}`} health={row} />}
+        </DataTable>
       )}
     </Panel>
   );

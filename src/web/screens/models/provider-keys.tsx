@@ -10,12 +10,13 @@ import { type KnownProvider, knownProviders, providerFacts } from '../../../shar
 import { call } from '../../data/api.ts';
 import { change, useQuery } from '../../data/query.ts';
 import { ConfirmButton } from '../../parts/confirm.tsx';
+import { DataTable } from '../../parts/data-table.tsx';
 import { Dialog } from '../../parts/dialog.tsx';
 import { DialogButton } from '../../parts/dialog-button.tsx';
 import { Form } from '../../parts/form.tsx';
 import { Panel } from '../../parts/panel.tsx';
 import { ProblemBox } from '../../parts/problem.tsx';
-import { actions, TableHead } from '../../parts/table-head.tsx';
+import { actions } from '../../parts/table-head.tsx';
 import { Time } from '../../parts/time.tsx';
 import { toast } from '../../parts/toast.tsx';
 
@@ -37,14 +38,18 @@ export function ProviderKeys() {
           that the host has no account with.
         </p>
       ) : (
-        <table class="data is-cards">
-          <TableHead columns={['Provider', 'Fingerprint', 'Set', actions]} />
-          <tbody>
-            {rows.map((key) => (
-              <ProviderKeyRow key={key.provider} providerKey={key} />
-            ))}
-          </tbody>
-        </table>
+        <DataTable
+          name="provider-keys"
+          columns={[
+            { name: 'Provider', value: ({ provider }) => provider },
+            { name: 'Fingerprint', value: ({ fingerprint }) => fingerprint },
+            { name: 'Set', value: ({ updated_at: at }) => Date.parse(at) },
+            actions,
+          ]}
+          rows={rows}
+        >
+          {(key) => <ProviderKeyRow key={key.provider} providerKey={key} />}
+        </DataTable>
       )}
     </Panel>
   );

@@ -2,9 +2,10 @@ import { useSignal } from '@preact/signals';
 import type { SettingView } from '../../../shared/contract/configuration.ts';
 import { getConfiguration } from '../../../shared/endpoints.ts';
 import { useQuery } from '../../data/query.ts';
+import { DataTable } from '../../parts/data-table.tsx';
 import { DialogButton } from '../../parts/dialog-button.tsx';
 import { Panel } from '../../parts/panel.tsx';
-import { actions, TableHead } from '../../parts/table-head.tsx';
+import { actions } from '../../parts/table-head.tsx';
 import { Typed } from '../../parts/typed.tsx';
 import { ChangeSetting } from '../setup/change-setting.tsx';
 
@@ -56,14 +57,19 @@ export function Configuration() {
       ) : (
         // biome-ignore lint/a11y/noNoninteractiveTabindex: it scrolls, also by keys.
         <section class="scroll configuration" tabIndex={0} aria-label="Effective settings">
-          <table class="data">
-            <TableHead columns={['Setting', 'Value', 'Source', actions]} />
-            <tbody>
-              {shown.map((setting) => (
-                <SettingRow key={setting.name} setting={setting} />
-              ))}
-            </tbody>
-          </table>
+          <DataTable
+            name="settings"
+            isCards={false}
+            columns={[
+              { name: 'Setting', value: ({ name }) => name },
+              { name: 'Value', value: ({ value }) => (typeof value === 'number' ? value : textOf(value)) },
+              { name: 'Source', value: ({ source }) => source },
+              actions,
+            ]}
+            rows={shown}
+          >
+            {(setting) => <SettingRow key={setting.name} setting={setting} />}
+          </DataTable>
         </section>
       )}
     </Panel>

@@ -3,8 +3,9 @@ import type { listSessions as contract } from '../../../shared/contract/people.t
 import { deleteSession, listSessions } from '../../../shared/endpoints.ts';
 import { change, useList } from '../../data/query.ts';
 import { ConfirmButton } from '../../parts/confirm.tsx';
+import { DataTable, timeOf } from '../../parts/data-table.tsx';
 import { Panel } from '../../parts/panel.tsx';
-import { actions, TableHead } from '../../parts/table-head.tsx';
+import { actions } from '../../parts/table-head.tsx';
 import { Time } from '../../parts/time.tsx';
 import { toast } from '../../parts/toast.tsx';
 import { Typed } from '../../parts/typed.tsx';
@@ -17,14 +18,19 @@ export function Logins() {
   const rows = query.data?.data ?? [];
   return (
     <Panel title="Logins" queries={[query]}>
-      <table class="data is-cards">
-        <TableHead columns={['Login', 'Since', 'Last used', 'Ends without use', actions]} />
-        <tbody>
-          {rows.map((session) => (
-            <LoginRow key={session.id} session={session} />
-          ))}
-        </tbody>
-      </table>
+      <DataTable
+        name="logins"
+        columns={[
+          { name: 'Login', value: ({ name }) => name },
+          { name: 'Since', value: ({ created_at: at }) => Date.parse(at) },
+          { name: 'Last used', value: ({ last_used_at: at }) => timeOf(at) },
+          { name: 'Ends without use', value: ({ expires_at: at }) => timeOf(at) },
+          actions,
+        ]}
+        rows={rows}
+      >
+        {(session) => <LoginRow key={session.id} session={session} />}
+      </DataTable>
     </Panel>
   );
 }

@@ -1,10 +1,11 @@
 import type { ConfigurationView } from '../../../shared/contract/configuration.ts';
 import { isObject } from '../../../shared/json/json-object.ts';
 import type { Query } from '../../data/query.ts';
+import { DataTable } from '../../parts/data-table.tsx';
 import { DialogButton } from '../../parts/dialog-button.tsx';
 import { linesOf } from '../../parts/field-types.ts';
 import { Panel } from '../../parts/panel.tsx';
-import { actions, TableHead } from '../../parts/table-head.tsx';
+import { actions } from '../../parts/table-head.tsx';
 import { aliasLines, aliasValue } from './alias-value.ts';
 import { ChangeDialog } from './change-dialog.tsx';
 import { settingOf } from './setting-value.ts';
@@ -24,40 +25,45 @@ export function Aliases({ query }: { query: Query<ConfigurationView> }) {
           None. An alias is a name that clients use instead of a model, so that you can change the model here.
         </p>
       ) : (
-        <table class="data is-cards">
-          <TableHead columns={['Alias', 'Models', actions]} />
-          <tbody>
-            {aliases.map(([name, models]) => (
-              <tr key={name}>
-                <th scope="row" class="is-title wrap">
-                  {name}
-                </th>
-                <td class="wrap">{aliasLines(models).join(', ')}</td>
-                <td>
-                  <span class="row-actions">
-                    <DialogButton
-                      label="Change"
-                      title={`Change the alias ${name}`}
-                      dialog={(close) => <EditAlias name={name} models={models} onClose={close} />}
-                    />
-                    <DialogButton
-                      label="Remove"
-                      title={`Remove the alias ${name}`}
-                      dialog={(close) => (
-                        <ChangeDialog
-                          title={`Remove the alias ${name}?`}
-                          toRequest={() => ({ changes: [{ setting: `aliases.${name}`, value: null }] })}
-                          done={() => `The alias ${name} was removed.`}
-                          onClose={close}
-                        />
-                      )}
-                    />
-                  </span>
-                </td>
-              </tr>
-            ))}
-          </tbody>
-        </table>
+        <DataTable
+          name="aliases"
+          columns={[
+            { name: 'Alias', value: ([name]) => name },
+            { name: 'Models', value: ([, models]) => aliasLines(models).join(', ') },
+            actions,
+          ]}
+          rows={aliases}
+        >
+          {([name, models]) => (
+            <tr key={name}>
+              <th scope="row" class="is-title wrap">
+                {name}
+              </th>
+              <td class="wrap">{aliasLines(models).join(', ')}</td>
+              <td>
+                <span class="row-actions">
+                  <DialogButton
+                    label="Change"
+                    title={`Change the alias ${name}`}
+                    dialog={(close) => <EditAlias name={name} models={models} onClose={close} />}
+                  />
+                  <DialogButton
+                    label="Remove"
+                    title={`Remove the alias ${name}`}
+                    dialog={(close) => (
+                      <ChangeDialog
+                        title={`Remove the alias ${name}?`}
+                        toRequest={() => ({ changes: [{ setting: `aliases.${name}`, value: null }] })}
+                        done={() => `The alias ${name} was removed.`}
+                        onClose={close}
+                      />
+                    )}
+                  />
+                </span>
+              </td>
+            </tr>
+          )}
+        </DataTable>
       )}
     </Panel>
   );

@@ -10,12 +10,13 @@ import {
 } from '../../../shared/endpoints.ts';
 import { change, useList } from '../../data/query.ts';
 import { ConfirmButton } from '../../parts/confirm.tsx';
+import { DataTable } from '../../parts/data-table.tsx';
 import { Dialog } from '../../parts/dialog.tsx';
 import { Form } from '../../parts/form.tsx';
 import { Panel } from '../../parts/panel.tsx';
 import { Secret } from '../../parts/secret.tsx';
 import { Select } from '../../parts/select.tsx';
-import { actions, TableHead } from '../../parts/table-head.tsx';
+import { actions } from '../../parts/table-head.tsx';
 import { Time } from '../../parts/time.tsx';
 import { toast } from '../../parts/toast.tsx';
 import { Typed } from '../../parts/typed.tsx';
@@ -44,6 +45,7 @@ export function Members({ workspace, own }: MembersProps) {
     query: {},
   });
   const open = (invitations.data?.data ?? []).filter(({ status }) => status === 'open');
+  const rows: (Member | Invitation)[] = [...(members.data?.data ?? []), ...open];
   return (
     <Panel
       title={`Members of ${name}`}
@@ -55,25 +57,32 @@ export function Members({ workspace, own }: MembersProps) {
         },
       })}
     >
-      <table class="data is-cards">
-        <TableHead columns={['Member', 'Role', 'Since', actions]} />
-        <tbody>
-          {(members.data?.data ?? []).map((member) => (
+      <DataTable
+        name="members"
+        columns={[
+          { name: 'Member', value: (row) => ('user' in row ? row.user.handle : null) },
+          { name: 'Role', value: ({ role: given }) => given },
+          { name: 'Since', value: (row) => Date.parse('user' in row ? row.joined_at : row.created_at) },
+          actions,
+        ]}
+        rows={rows}
+      >
+        {(row) =>
+          'user' in row ? (
             <MemberRow
-              key={member.user.id}
-              member={member}
+              key={row.user.id}
+              member={row}
               workspace={id}
-              isOwn={member.user.id === own}
+              isOwn={row.user.id === own}
               // Admins change neither owners, nor who is one.
-              mayChange={role === 'owner' || (role === 'admin' && member.role !== 'owner')}
+              mayChange={role === 'owner' || (role === 'admin' && row.role !== 'owner')}
               choices={role === 'owner' ? roles : roles.filter(({ value }) => value !== 'owner')}
             />
-          ))}
-          {open.map((invitation) => (
-            <InvitationRow key={invitation.id} invitation={invitation} workspace={id} />
-          ))}
-        </tbody>
-      </table>
+          ) : (
+            <InvitationRow key={row.id} invitation={row} workspace={id} />
+          )
+        }
+      </DataTable>
     </Panel>
   );
 }

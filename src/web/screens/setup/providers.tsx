@@ -2,9 +2,10 @@ import type { ConfigurationView } from '../../../shared/contract/configuration.t
 import { getProvider } from '../../../shared/endpoints.ts';
 import { type KnownProvider, knownProviders, providerFacts } from '../../../shared/known-providers.ts';
 import { type Query, useQuery } from '../../data/query.ts';
+import { DataTable } from '../../parts/data-table.tsx';
 import { DialogButton } from '../../parts/dialog-button.tsx';
 import { Panel } from '../../parts/panel.tsx';
-import { actions, TableHead } from '../../parts/table-head.tsx';
+import { actions } from '../../parts/table-head.tsx';
 import { ChangeDialog } from './change-dialog.tsx';
 import { settingOf } from './setting-value.ts';
 
@@ -12,14 +13,19 @@ import { settingOf } from './setting-value.ts';
 export function Providers({ query }: { query: Query<ConfigurationView> }) {
   return (
     <Panel title="Providers" queries={[query]}>
-      <table class="data is-cards">
-        <TableHead columns={['Provider', 'State', 'Key', 'Address', actions]} />
-        <tbody>
-          {knownProviders.map((name) => (
-            <ProviderRow key={name} name={name} configuration={query.data} />
-          ))}
-        </tbody>
-      </table>
+      <DataTable
+        name="accounts"
+        columns={[
+          { name: 'Provider', value: (name) => name },
+          { name: 'State' },
+          { name: 'Key' },
+          { name: 'Address' },
+          actions,
+        ]}
+        rows={knownProviders}
+      >
+        {(name) => <ProviderRow key={name} name={name} configuration={query.data} />}
+      </DataTable>
     </Panel>
   );
 }

@@ -1,11 +1,12 @@
 import type { ConfigurationView } from '../../../shared/contract/configuration.ts';
 import { isObject } from '../../../shared/json/json-object.ts';
 import type { Query } from '../../data/query.ts';
+import { DataTable } from '../../parts/data-table.tsx';
 import { DialogButton } from '../../parts/dialog-button.tsx';
 import { type Field, linesOf } from '../../parts/field-types.ts';
 import type { FormValues } from '../../parts/form.tsx';
 import { Panel } from '../../parts/panel.tsx';
-import { actions, TableHead } from '../../parts/table-head.tsx';
+import { actions } from '../../parts/table-head.tsx';
 import { ChangeDialog, type Request } from './change-dialog.tsx';
 import { settingOf } from './setting-value.ts';
 
@@ -32,18 +33,25 @@ export function Upstreams({ query }: { query: Query<ConfigurationView> }) {
       {upstreams.length === 0 ? (
         <p class="quiet">None. Any server with the API of OpenAI or Anthropic can be one.</p>
       ) : (
-        <table class="data is-cards">
-          <TableHead columns={['Upstream', 'Address', 'Format', 'Models', 'Key', actions]} />
-          <tbody>
-            {upstreams.map((upstream) => (
-              <UpstreamRow
-                key={upstream.name}
-                upstream={upstream}
-                isSealed={sealed.includes(upstream.name)}
-              />
-            ))}
-          </tbody>
-        </table>
+        <DataTable
+          name="upstreams"
+          columns={[
+            { name: 'Upstream', value: ({ name }) => name },
+            { name: 'Address', value: ({ base_url: url }) => url },
+            { name: 'Format', value: ({ wire }) => wire },
+            { name: 'Models', value: ({ models }) => models.join(', ') },
+            {
+              name: 'Key',
+              value: ({ name, key_env: variable }) => (sealed.includes(name) ? 'in the vault' : variable),
+            },
+            actions,
+          ]}
+          rows={upstreams}
+        >
+          {(upstream) => (
+            <UpstreamRow key={upstream.name} upstream={upstream} isSealed={sealed.includes(upstream.name)} />
+          )}
+        </DataTable>
       )}
     </Panel>
   );

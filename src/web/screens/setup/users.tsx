@@ -2,12 +2,13 @@ import { useSignal } from '@preact/signals';
 import { addUser, createLoginCode, listUsers } from '../../../shared/endpoints.ts';
 import { call } from '../../data/api.ts';
 import { change, useList } from '../../data/query.ts';
+import { DataTable } from '../../parts/data-table.tsx';
 import { Dialog } from '../../parts/dialog.tsx';
 import { DialogButton } from '../../parts/dialog-button.tsx';
 import { Form } from '../../parts/form.tsx';
 import { Panel } from '../../parts/panel.tsx';
 import { Secret } from '../../parts/secret.tsx';
-import { actions, TableHead } from '../../parts/table-head.tsx';
+import { actions } from '../../parts/table-head.tsx';
 import { Time } from '../../parts/time.tsx';
 import { Typed } from '../../parts/typed.tsx';
 
@@ -20,31 +21,36 @@ export function Users() {
       queries={[query]}
       action={{ label: 'Add a user', dialog: (close) => <AddUser onClose={close} /> }}
     >
-      <table class="data is-cards">
-        <TableHead columns={['User', 'Since', actions]} />
-        <tbody>
-          {(query.data?.data ?? []).map(({ id, handle, name, created_at: created }) => (
-            <tr key={id}>
-              <th scope="row" class="is-title wrap">
-                {handle}
-                {name !== handle && <span class="quiet sub">{name}</span>}
-              </th>
-              <td class="quiet">
-                <Time at={created} />
-              </td>
-              <td>
-                <span class="row-actions">
-                  <DialogButton
-                    label="Login code"
-                    title={`Make a login code for ${handle}`}
-                    dialog={(close) => <MakeCode handle={handle} onClose={close} />}
-                  />
-                </span>
-              </td>
-            </tr>
-          ))}
-        </tbody>
-      </table>
+      <DataTable
+        name="users"
+        columns={[
+          { name: 'User', value: ({ handle }) => handle },
+          { name: 'Since', value: ({ created_at: at }) => Date.parse(at) },
+          actions,
+        ]}
+        rows={query.data?.data ?? []}
+      >
+        {({ id, handle, name, created_at: created }) => (
+          <tr key={id}>
+            <th scope="row" class="is-title wrap">
+              {handle}
+              {name !== handle && <span class="quiet sub">{name}</span>}
+            </th>
+            <td class="quiet">
+              <Time at={created} />
+            </td>
+            <td>
+              <span class="row-actions">
+                <DialogButton
+                  label="Login code"
+                  title={`Make a login code for ${handle}`}
+                  dialog={(close) => <MakeCode handle={handle} onClose={close} />}
+                />
+              </span>
+            </td>
+          </tr>
+        )}
+      </DataTable>
     </Panel>
   );
 }

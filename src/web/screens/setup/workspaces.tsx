@@ -6,11 +6,12 @@ import {
   updateWorkspace,
 } from '../../../shared/endpoints.ts';
 import { change, useList } from '../../data/query.ts';
+import { DataTable } from '../../parts/data-table.tsx';
 import { Dialog } from '../../parts/dialog.tsx';
 import { DialogButton } from '../../parts/dialog-button.tsx';
 import { Form } from '../../parts/form.tsx';
 import { Panel } from '../../parts/panel.tsx';
-import { actions, TableHead } from '../../parts/table-head.tsx';
+import { actions } from '../../parts/table-head.tsx';
 import { Time } from '../../parts/time.tsx';
 import { toast } from '../../parts/toast.tsx';
 
@@ -24,14 +25,19 @@ export function Workspaces() {
       tools={<DialogButton label="Join with a code" dialog={(close) => <Join onClose={close} />} />}
       action={{ label: 'Create a workspace', dialog: (close) => <Create onClose={close} /> }}
     >
-      <table class="data is-cards">
-        <TableHead columns={['Workspace', 'Your role', 'Keys', 'Since', actions]} />
-        <tbody>
-          {(query.data?.data ?? []).map((workspace) => (
-            <WorkspaceRow key={workspace.id} workspace={workspace} />
-          ))}
-        </tbody>
-      </table>
+      <DataTable
+        name="workspaces"
+        columns={[
+          { name: 'Workspace', value: ({ name }) => name },
+          { name: 'Your role', value: ({ role }) => role },
+          { name: 'Keys', value: ({ members_may_issue_keys: may }) => (may ? 'members' : 'admins') },
+          { name: 'Since', value: ({ created_at: at }) => Date.parse(at) },
+          actions,
+        ]}
+        rows={query.data?.data ?? []}
+      >
+        {(workspace) => <WorkspaceRow key={workspace.id} workspace={workspace} />}
+      </DataTable>
     </Panel>
   );
 }

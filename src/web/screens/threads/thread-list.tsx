@@ -1,8 +1,8 @@
 import { listThreads } from '../../../shared/endpoints.ts';
 import { useList } from '../../data/query.ts';
 import { hrefOf } from '../../data/route.ts';
+import { DataTable } from '../../parts/data-table.tsx';
 import { Panel } from '../../parts/panel.tsx';
-import { TableHead } from '../../parts/table-head.tsx';
 import { Time } from '../../parts/time.tsx';
 import { Typed } from '../../parts/typed.tsx';
 
@@ -20,28 +20,33 @@ export function ThreadList() {
           </pre>
         </div>
       ) : (
-        <table class="data is-cards">
-          <TableHead columns={['Thread', 'Created', 'Changed']} />
-          <tbody>
-            {rows.map(({ id, title, working, created_at: created, updated_at: updated }) => (
-              <tr key={id}>
-                <th scope="row" class="is-title">
-                  <a href={hrefOf('threads', [id])} dir="auto">
-                    {title || id}
-                  </a>
-                  {working && <span class="status running"> ◐ running</span>}
-                  <code class="quiet sub">{id}</code>
-                </th>
-                <td class="quiet is-minor">
-                  <Time at={created} />
-                </td>
-                <td class="quiet">
-                  <Time at={updated} />
-                </td>
-              </tr>
-            ))}
-          </tbody>
-        </table>
+        <DataTable
+          name="threads"
+          columns={[
+            { name: 'Thread', value: ({ title, id }) => title || id },
+            { name: 'Created', value: ({ created_at: at }) => Date.parse(at) },
+            { name: 'Changed', value: ({ updated_at: at }) => Date.parse(at) },
+          ]}
+          rows={rows}
+        >
+          {({ id, title, working, created_at: created, updated_at: updated }) => (
+            <tr key={id}>
+              <th scope="row" class="is-title">
+                <a href={hrefOf('threads', [id])} dir="auto">
+                  {title || id}
+                </a>
+                {working && <span class="status running"> ◐ running</span>}
+                <code class="quiet sub">{id}</code>
+              </th>
+              <td class="quiet is-minor">
+                <Time at={created} />
+              </td>
+              <td class="quiet">
+                <Time at={updated} />
+              </td>
+            </tr>
+          )}
+        </DataTable>
       )}
     </Panel>
   );

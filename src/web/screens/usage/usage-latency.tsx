@@ -5,8 +5,9 @@ import { count } from '../../../view/numbers.ts';
 import { useQuery } from '../../data/query.ts';
 import { route, setQuery } from '../../data/route.ts';
 import { Choice } from '../../parts/choice.tsx';
+import { DataTable } from '../../parts/data-table.tsx';
 import { Panel } from '../../parts/panel.tsx';
-import { number, TableHead } from '../../parts/table-head.tsx';
+import { number } from '../../parts/table-head.tsx';
 import type { UsageProps } from './usage-props.ts';
 
 const measures = {
@@ -71,9 +72,14 @@ export function UsageLatency({ choices, period, timeZone }: UsageProps) {
   );
 }
 
+interface LatencyRow {
+  group: string | null;
+  distribution: Distribution;
+}
+
 interface LatencyRowsProps {
   by: 'model' | 'provider';
-  rows: readonly { group: string | null; distribution: Distribution }[];
+  rows: readonly LatencyRow[];
   format: (value: number) => string;
 }
 
@@ -81,31 +87,34 @@ function LatencyRows({ by, rows, format }: LatencyRowsProps) {
   return (
     // biome-ignore lint/a11y/noNoninteractiveTabindex: it scrolls, also by keys.
     <section class="scroll usage-rows" tabIndex={0} aria-label="Percentiles">
-      <table class="data">
-        <TableHead
-          columns={[
-            by === 'model' ? 'Model' : 'Provider',
-            number('Calls'),
-            ...percentiles.map((name) => number(name)),
-          ]}
-        />
-        <tbody>
-          {rows.map(({ group, distribution }) => (
-            <tr key={group}>
-              <td>{group ?? 'none'}</td>
-              <td class="number quiet">{count(distribution.count)}</td>
-              {percentiles.map((name) => {
-                const value = distribution[name];
-                return (
-                  <td key={name} class="number">
-                    {value === null ? '–' : format(value)}
-                  </td>
-                );
-              })}
-            </tr>
-          ))}
-        </tbody>
-      </table>
+      <DataTable
+        name="latency"
+        isCards={false}
+        columns={[
+          { name: by === 'model' ? 'Model' : 'Provider', value: ({ group }) => group },
+          { ...number('Calls'), value: ({ distribution }) => distribution.count },
+          ...percentiles.map((name) => ({
+            ...number(name),
+            value: ({ distribution }: LatencyRow) => distribution[name],
+          })),
+        ]}
+        rows={rows}
+      >
+        {({ group, distribution }) => (
+          <tr key={group}>
+            <td>{group ?? 'none'}</td>
+            <td class="number quiet">{count(distribution.count)}</td>
+            {percentiles.map((name) => {
+              const value = distribution[name];
+              return (
+                <td key={name} class="number">
+                  {value === null ? '–' : format(value)}
+                </td>
+              );
+            })}
+          </tr>
+        )}
+      </DataTable>
     </section>
   );
 }

@@ -10,8 +10,9 @@ import type { Query } from '../../data/query.ts';
 import { route, setQuery } from '../../data/route.ts';
 import { CallsFigure } from '../../parts/calls-figure.tsx';
 import { Choice } from '../../parts/choice.tsx';
+import { DataTable, timeOf } from '../../parts/data-table.tsx';
 import { Panel } from '../../parts/panel.tsx';
-import { number, TableHead } from '../../parts/table-head.tsx';
+import { number } from '../../parts/table-head.tsx';
 import { groupTitles, isLabel, narrowedHref, type UsageGroupName } from './usage-choices.ts';
 import type { Series, SeriesQuery, UsageProps } from './usage-props.ts';
 import {
@@ -113,44 +114,10 @@ function Rows({ choices, period, timeZone, rows, names, textOf, groups }: RowsPr
   return (
     // biome-ignore lint/a11y/noNoninteractiveTabindex: it scrolls, also by keys.
     <section class="scroll usage-rows" tabIndex={0} aria-label="Rows">
-      <table class="data">
-        <TableHead
-          columns={[
-            ...(hasBuckets ? ['Time'] : []),
-            ...names.map((name) => groupTitles[name]),
-            number('Calls'),
-            ...(hasErrors ? [number('Errors')] : []),
-            number('Rejected'),
-            number('Input'),
-            number('Cached'),
-            number('Output'),
-            number('Cost'),
-          ]}
-        />
-        <tbody>
-          {rows.map((row) => (
-            <tr key={`${row.bucket?.start} ${row.isOther} ${row.groups.join('\n')}`}>
-              {row.bucket && <td class="quiet">{bucketLabel(row.bucket, period.bucket, timeZone)}</td>}
-              {names.map((name, at) => (
-                <GroupCell
-                  key={name}
-                  group={name}
-                  value={row.isOther ? null : (row.groups[at] ?? null)}
-                  text={textOf(row, at)}
-                  of={linksOf(row).calls}
-                />
-              ))}
-              <Figures
-                sums={row}
-                hasErrors={hasErrors}
-                links={linksOf(row)}
-                whose={names.map((_, at) => textOf(row, at)).join(', ')}
-                most={most}
-              />
-            </tr>
-          ))}
-        </tbody>
-        <tfoot>
+      <DataTable
+        name="usage"
+        isCards={false}
+        foot={
           <tr>
             <th scope="row" colSpan={names.length + (hasBuckets ? 1 : 0)}>
               Total
@@ -162,8 +129,45 @@ function Rows({ choices, period, timeZone, rows, names, textOf, groups }: RowsPr
               whose="all"
             />
           </tr>
-        </tfoot>
-      </table>
+        }
+        rows={rows}
+        columns={[
+          ...(hasBuckets ? [{ name: 'Time', value: ({ bucket }: UsageRow) => timeOf(bucket?.start) }] : []),
+          ...names.map((name, at) => ({
+            name: groupTitles[name],
+            value: (row: UsageRow) => textOf(row, at),
+          })),
+          { ...number('Calls'), value: ({ calls }) => calls },
+          ...(hasErrors ? [{ ...number('Errors'), value: ({ errors }: UsageRow) => errors }] : []),
+          { ...number('Rejected'), value: ({ rejected }) => rejected },
+          { ...number('Input'), value: ({ input }) => input },
+          { ...number('Cached'), value: ({ cached }) => cached },
+          { ...number('Output'), value: ({ output }) => output },
+          { ...number('Cost'), value: ({ usd }) => Number(usd) },
+        ]}
+      >
+        {(row) => (
+          <tr key={`${row.bucket?.start} ${row.isOther} ${row.groups.join('\n')}`}>
+            {row.bucket && <td class="quiet">{bucketLabel(row.bucket, period.bucket, timeZone)}</td>}
+            {names.map((name, at) => (
+              <GroupCell
+                key={name}
+                group={name}
+                value={row.isOther ? null : (row.groups[at] ?? null)}
+                text={textOf(row, at)}
+                of={linksOf(row).calls}
+              />
+            ))}
+            <Figures
+              sums={row}
+              hasErrors={hasErrors}
+              links={linksOf(row)}
+              whose={names.map((_, at) => textOf(row, at)).join(', ')}
+              most={most}
+            />
+          </tr>
+        )}
+      </DataTable>
     </section>
   );
 }
@@ -180,7 +184,7 @@ interface CellProps {
 function GroupCell({ group, value, text, of }: CellProps) {
   return (
     <td>
-      <CallsFigure text={text} what={group} of={of} />
+      <CallsFigure text={text} what={group} of={of} />{' '}
       {!isLabel(group) && value !== null && (
         <a
           class="narrow-link quiet"

@@ -3,10 +3,11 @@ import type { Payment, WalletInvoice } from '../../../shared/contract/payments.t
 import { createInvoice, listInvoices, listPayments } from '../../../shared/endpoints.ts';
 import { bitcoin } from '../../../shared/money/sats.ts';
 import { change, useQuery } from '../../data/query.ts';
+import { DataTable } from '../../parts/data-table.tsx';
 import { Dialog } from '../../parts/dialog.tsx';
 import { Form } from '../../parts/form.tsx';
 import { Panel } from '../../parts/panel.tsx';
-import { actions, number, TableHead } from '../../parts/table-head.tsx';
+import { actions, number } from '../../parts/table-head.tsx';
 import { Time } from '../../parts/time.tsx';
 import { Typed } from '../../parts/typed.tsx';
 import { Invoice } from './invoice.tsx';
@@ -44,24 +45,31 @@ export function Movements() {
           None. An invoice asks others for a payment; <Typed>gateway pay</Typed> pays one.
         </p>
       ) : (
-        <table class="data is-cards">
-          <TableHead columns={['For', number('Amount'), 'Status', 'Created', actions]} />
-          <tbody>
-            {rows.map((row) =>
-              'paymentId' in row ? (
-                <PaymentRow key={row.paymentId} payment={row} />
-              ) : (
-                <InvoiceRow
-                  key={row.id}
-                  invoice={row}
-                  onOpen={() => {
-                    opened.value = row.id;
-                  }}
-                />
-              ),
-            )}
-          </tbody>
-        </table>
+        <DataTable
+          name="movements"
+          columns={[
+            { name: 'For', value: (row) => row.description },
+            { ...number('Amount'), value: amountOf },
+            { name: 'Status', value: ({ status }) => status },
+            { name: 'Created', value: ({ createdAt }) => Date.parse(createdAt) },
+            actions,
+          ]}
+          rows={rows}
+        >
+          {(row) =>
+            'paymentId' in row ? (
+              <PaymentRow key={row.paymentId} payment={row} />
+            ) : (
+              <InvoiceRow
+                key={row.id}
+                invoice={row}
+                onOpen={() => {
+                  opened.value = row.id;
+                }}
+              />
+            )
+          }
+        </DataTable>
       )}
       {opened.value !== undefined && (
         <Invoice
@@ -73,6 +81,11 @@ export function Movements() {
       )}
     </Panel>
   );
+}
+
+/** In millisatoshis; what was paid is below zero. */
+function amountOf(row: WalletInvoice | Payment): number {
+  return 'paymentId' in row ? -row.quotedAmountMsats : (row.receivedMsats ?? row.amountMsats);
 }
 
 function InvoiceRow({ invoice, onOpen }: { invoice: WalletInvoice; onOpen: () => void }) {

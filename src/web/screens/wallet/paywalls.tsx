@@ -5,8 +5,9 @@ import { bitcoin } from '../../../shared/money/sats.ts';
 import { count, sum } from '../../../view/numbers.ts';
 import { change, useList } from '../../data/query.ts';
 import { Confirm } from '../../parts/confirm.tsx';
+import { DataTable } from '../../parts/data-table.tsx';
 import { Panel } from '../../parts/panel.tsx';
-import { actions, number, TableHead } from '../../parts/table-head.tsx';
+import { actions, number } from '../../parts/table-head.tsx';
 import { toast } from '../../parts/toast.tsx';
 import { Typed } from '../../parts/typed.tsx';
 
@@ -21,17 +22,10 @@ export function Paywalls() {
           None. A paywall puts a price on requests to a web server: <Typed>gateway paywalls create</Typed>.
         </p>
       ) : (
-        <table class="data is-cards">
-          <TableHead
-            columns={['Paywall', number('Price'), number('Paid'), number('Revenue'), 'Status', actions]}
-          />
-          <tbody>
-            {rows.map((paywall) => (
-              <PaywallRow key={paywall.id} paywall={paywall} />
-            ))}
-          </tbody>
-          {rows.length > 1 && (
-            <tfoot>
+        <DataTable
+          name="paywalls"
+          foot={
+            rows.length > 1 && (
               <tr>
                 <th scope="row">Total</th>
                 <td class="number is-minor" />
@@ -40,9 +34,20 @@ export function Paywalls() {
                 <td />
                 <td />
               </tr>
-            </tfoot>
-          )}
-        </table>
+            )
+          }
+          columns={[
+            { name: 'Paywall', value: ({ name }) => name },
+            { ...number('Price'), value: ({ priceSats }) => priceSats },
+            { ...number('Paid'), value: ({ stats }) => stats.paid },
+            { ...number('Revenue'), value: ({ stats }) => stats.revenueMsats },
+            { name: 'Status', value: ({ status }) => status },
+            actions,
+          ]}
+          rows={rows}
+        >
+          {(paywall) => <PaywallRow key={paywall.id} paywall={paywall} />}
+        </DataTable>
       )}
     </Panel>
   );
