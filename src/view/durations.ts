@@ -31,6 +31,11 @@ function milliseconds(ms: number): string {
   return ms < 0.95 ? ms.toFixed(1) : String(Math.round(ms));
 }
 
+/** A length that someone set, or the rest of a wait, without zeros: `250 ms`, `1.5 s`, `30 s`, `20 min`. */
+export function span(ms: number): string {
+  return ms >= 1_000 && ms < 60_000 ? `${Number((ms / 1_000).toPrecision(3))} s` : duration(ms);
+}
+
 type Part = [count: number, unit: string];
 
 const inUnits = (first: Part, second: Part) =>

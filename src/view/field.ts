@@ -72,3 +72,12 @@ export function pick<Kind extends { name: string }>(
 ): Kind[] {
   return names.flatMap((name) => fields.find((field) => field.name === name) ?? []);
 }
+
+/** The texts of a row, by the names of its fields. */
+export function textsOf<Row, Context>(
+  fields: readonly Field<Row, Context>[],
+  row: Row,
+  context: Context,
+): Record<string, string> {
+  return Object.fromEntries(fields.map((field) => [field.name, textOf(field, row, context)]));
+}

@@ -1,3 +1,4 @@
+import { dollarText } from '../shared/money/money.ts';
 import { groupDigits } from '../shared/text/group-digits.ts';
 import { trimEnd } from '../shared/text/trim-text.ts';
 
@@ -8,11 +9,14 @@ import { trimEnd } from '../shared/text/trim-text.ts';
 
 type Usd = string | number | null | undefined;
 
-/** An exact amount, `$0.000123`; an unknown one is `unknown`, never 0. */
+/** An exact amount, `$5`, `$0.50`, `$0.000123`; an unknown one is `unknown`, never 0. */
 export function dollars(usd: Usd): string {
-  if (usd === null || usd === undefined) return 'unknown';
-  const text = String(usd);
-  return text.startsWith('-') ? `-$${text.slice(1)}` : `$${text}`;
+  return usd === null || usd === undefined ? 'unknown' : dollarText(String(usd));
+}
+
+/** A price, or what a key pays at most, as one of a list of facts: `$1.25 per million tokens`. */
+export function pricePerMillion(usd: Usd): string {
+  return `${dollars(usd)} per million tokens`;
 }
 
 const smallestShown = 0.000001;

@@ -30,6 +30,16 @@ export function percent(share: number): string {
   return `${rounded(hundred, 1)} %`;
 }
 
+/** A percentage that someone set: `80 %`. */
+export function points(percentage: number): string {
+  return `${percentage} %`;
+}
+
+/** A score, a loss or a temperature, always with as many decimals: `0.90`. */
+export function decimal(number: number, digits: number): string {
+  return number.toFixed(digits);
+}
+
 const rounded = (number: number, digits: number) => Number(number.toFixed(digits));
 
 /** How a number changed against the one before: `+14 %`; undefined where there was none. */
@@ -59,7 +69,7 @@ export function speed(rate: number | null | undefined): string {
 /** `8.4`, `71`, `1,204`; `–` where unknown. */
 export function briefRate(rate: number | null | undefined): string {
   if (rate === null || rate === undefined) return '–';
-  return rate < 9.95 ? rate.toFixed(1) : briefCount(Math.round(rate));
+  return rate < 9.95 ? decimal(rate, 1) : briefCount(Math.round(rate));
 }
 
 export function sum(values: Iterable<number>): number {

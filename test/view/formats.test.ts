@@ -193,5 +193,5 @@ test('values of alerts have their unit', () => {
     alertValue('12', 'calls'),
     alertValue(null, 'usd'),
   ];
-  expect(shown).toEqual(['$5', '5 %', '8.00 s', '12 calls', '–']);
+  expect(shown).toEqual(['$5', '5 %', '8 s', '12 calls', '–']);
 });

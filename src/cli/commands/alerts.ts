@@ -18,13 +18,14 @@ import {
 } from '../../shared/endpoints.ts';
 import { exitCodes } from '../../shared/errors.ts';
 import { ReceivedError } from '../../shared/faults/received-error.ts';
-import { alertValue } from '../../view/alerts.ts';
-import { ago, duration } from '../../view/durations.ts';
+import { alertFields, alertValue } from '../../view/alerts.ts';
+import { duration } from '../../view/durations.ts';
 import { dayAndClock, shortTime } from '../../view/times.ts';
 import type { Context } from '../context.ts';
 import { CliError } from '../failures/cli-error.ts';
 import { resolveKey, resolveWorkspace } from '../names/resolve.ts';
 import { example, minutes, wholeNumber, yesOption } from '../options.ts';
+import { listColumn } from '../output/field-columns.ts';
 import type { Column } from '../output/table.ts';
 import { confirm } from '../terminal/prompts.ts';
 import { ownName } from './budgets.ts';
@@ -257,41 +258,8 @@ function thresholdOf(kind: AlertKind, { number, unit }: Threshold): string {
 
 const unitNames = { usd: 'dollars', percent: 'percent', ms: 'milliseconds or seconds', calls: 'calls' };
 
-type Filters = Pick<Alert, 'key' | 'model' | 'provider'>;
-
-const filterText = ({ key, model, provider }: Filters): string =>
-  [key, model, provider && `at ${provider}`].filter((part) => part !== null).join(' ') || 'all calls';
-
 const alertColumns = ({ now }: Context): Column<Alert>[] => [
-  { title: 'id', label: 'alert', value: (alert) => alert.id },
-  {
-    title: 'state',
-    value: (alert) => alert.state,
-    style: (alert) => (alert.state === 'firing' ? 'red' : 'green'),
-  },
-  {
-    title: 'since',
-    value: (alert) => alert.since,
-    show: (alert) => ago(alert.since, now()),
-  },
-  { title: 'kind', value: (alert) => alert.kind },
-  {
-    title: 'value',
-    value: (alert) => alert.value,
-    show: (alert) => alertValue(alert.value, alertUnits[alert.kind]),
-  },
-  {
-    title: 'threshold',
-    value: (alert) => alert.threshold,
-    show: (alert) => alertValue(alert.threshold, alertUnits[alert.kind]),
-  },
-  {
-    title: 'window_minutes',
-    label: 'window',
-    value: (alert) => alert.window_minutes,
-    show: (alert) => duration(alert.window_minutes * 60_000),
-  },
-  { title: 'of', value: filterText },
+  ...alertFields.map((field) => listColumn(field, { now: now(), keyNames: new Map() })),
   {
     title: 'min_calls',
     label: 'min calls',

@@ -10,16 +10,17 @@ import { deleteBudget, getBudget, listBudgets, putBudget } from '../../shared/en
 import { exitCodes } from '../../shared/errors.ts';
 import { ReceivedError } from '../../shared/faults/received-error.ts';
 import { spendPeriods } from '../../shared/money/spend-periods.ts';
-import { capText, dollars } from '../../view/money.ts';
-import { plannedTime } from '../../view/times.ts';
+import { budgetFields, shareOf } from '../../view/budgets.ts';
+import { dollars } from '../../view/money.ts';
 import { calendarOf, calendarOptions } from '../calendar-options.ts';
 import type { Context } from '../context.ts';
 import { CliError } from '../failures/cli-error.ts';
 import { resolveKey, resolveWorkspace } from '../names/resolve.ts';
 import { example, yesOption } from '../options.ts';
+import { recordColumn } from '../output/field-columns.ts';
 import type { Column } from '../output/table.ts';
 import { confirm } from '../terminal/prompts.ts';
-import { bar, styleOfShare } from './keys/keys.ts';
+import { bar } from './keys/keys.ts';
 
 const ofWorkspace = ['--workspace <workspace>', 'the workspace that the budget is of', 'me'] as const;
 
@@ -209,69 +210,23 @@ export function percentages(text: string): number[] {
   throw new InvalidArgumentError(`It must be at most ${thresholdsMax} whole percentages, like 50,80,100.`);
 }
 
-/** The used share of a budget, 1 when used up. */
-export function shareOf({ usd, spent_usd: spent }: Budget): number {
-  return Number(usd) === 0 ? 1 : Number(spent) / Number(usd);
-}
+const inRecords = Object.fromEntries(
+  budgetFields.map((field) => [field.name, recordColumn(field, { keyNames: new Map() })]),
+) as Record<string, Column<Budget>>;
+
+const recorded = (...names: string[]) => names.flatMap((name) => inRecords[name] ?? []);
 
 export const budgetColumns: Column<Budget>[] = [
-  { title: 'id', label: 'budget', value: (budget) => budget.id },
-  {
-    title: 'scope',
-    label: 'of',
-    value: ({ scope, value }) => (value === null ? scope : `${scope} ${value}`),
-  },
-  {
-    title: 'usd',
-    label: 'limit',
-    value: (budget) => budget.usd,
-    show: capText,
-  },
+  ...recorded('id', 'scope', 'usd'),
   { title: 'period', value: (budget) => budget.period, isSpare: true },
-  {
-    title: 'kind',
-    value: ({ hard }) => (hard ? 'hard' : 'soft'),
-  },
-  {
-    title: 'spent_usd',
-    label: 'spent',
-    value: (budget) => budget.spent_usd,
-    show: (budget) => `${bar(shareOf(budget))} ${dollars(budget.spent_usd)}`,
-    style: (budget) => styleOfShare(shareOf(budget)),
-  },
-  {
-    title: 'held_usd',
-    label: 'reserved',
-    value: (budget) => budget.held_usd,
-    show: (budget) => dollars(budget.held_usd),
-    isSpare: true,
-  },
-  {
-    title: 'forecast_usd',
-    label: 'forecast',
-    value: (budget) => budget.forecast_usd,
-    show: ({ forecast_usd: forecast, reached_at: reached }) => {
-      if (forecast === null) return '–';
-      const amount = `≈${dollars(Number(forecast).toFixed(2))}`;
-      return reached === null ? amount : `${amount}, used up ${plannedTime(reached)}`;
-    },
-    style: ({ reached_at: reached }) => (reached === null ? undefined : 'yellow'),
-  },
-  {
-    title: 'resets_at',
-    label: 'resets',
-    value: (budget) => budget.resets_at,
-    show: ({ resets_at: resets }) => (resets === null ? 'never' : plannedTime(resets)),
-  },
-  {
-    title: 'thresholds',
-    value: ({ thresholds }) => thresholds.join(','),
-    show: ({ thresholds, fired }) =>
-      thresholds
-        .map((percent) => `${percent} %${fired.some((each) => each.percent === percent) ? ' ✓' : ''}`)
-        .join(', ') || 'none',
-    isSpare: true,
-  },
+  ...recorded('kind'),
+  ...recorded('spent_usd').map(({ align: _, ...column }) => ({
+    ...column,
+    show: (budget: Budget) => `${bar(shareOf(budget))} ${dollars(budget.spent_usd)}`,
+  })),
+  ...recorded('held_usd').map((column) => ({ ...column, isSpare: true as const })),
+  ...recorded('forecast_usd', 'resets_at'),
+  ...recorded('thresholds').map((column) => ({ ...column, isSpare: true as const })),
   // Where these matter, the limit says so.
   {
     title: 'time_zone',

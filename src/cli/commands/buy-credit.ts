@@ -53,7 +53,7 @@ async function untilPaid(context: Context, { id }: CreditPurchase): Promise<Cred
       const purchase = await context.client().call(getCreditPurchase, input, { signal });
       if (purchase.status === 'open') continue;
       if (purchase.status === 'paid') {
-        out.note(`Paid. $${purchase.usd} of credit was added.`);
+        out.note(`Paid. ${dollars(purchase.usd)} of credit was added.`);
         return purchase;
       }
       throw new CliError('The invoice expired before it was paid.', {

@@ -2,8 +2,7 @@ import { Command } from '@commander-js/extra-typings';
 import type { CreateEmbeddingBody, EmbeddingList } from '../../shared/contract/embeddings.ts';
 import { createEmbedding, listModels } from '../../shared/endpoints.ts';
 import { exitCodes } from '../../shared/errors.ts';
-import { trimEnd } from '../../shared/text/trim-text.ts';
-import { dollars } from '../../view/money.ts';
+import { dollars, sumOfUsd } from '../../view/money.ts';
 import { count } from '../../view/numbers.ts';
 import type { Context } from '../context.ts';
 import { CliError } from '../failures/cli-error.ts';
@@ -40,8 +39,8 @@ async function embedAndShow(context: Context, texts: string[], flags: EmbedFlags
     costs.push(last.usage.cost_usd);
   }
   if (last === undefined) throw nothingToEmbed();
-  const sum = costs.reduce((total, each) => total + Number(each), 0);
-  const cost = costs.includes(null) ? null : trimEnd(trimEnd(sum.toFixed(9), '0'), '.');
+  const known = costs.filter((cost) => cost !== null);
+  const cost = known.length < costs.length ? null : sumOfUsd(known);
   const { service } = last;
   const used = tokens === 1 ? '1 token' : `${count(tokens)} tokens`;
   context.out.note(`${service.model} via ${service.provider} · ${used} · ${dollars(cost)}`);

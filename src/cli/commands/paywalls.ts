@@ -9,7 +9,7 @@ import {
   updatePaywall,
 } from '../../shared/endpoints.ts';
 import { bitcoin } from '../../shared/money/sats.ts';
-import { ago } from '../../view/durations.ts';
+import { ago, span } from '../../view/durations.ts';
 import { count } from '../../view/numbers.ts';
 import type { Context } from '../context.ts';
 import { example, wholeNumber, yesOption } from '../options.ts';
@@ -262,7 +262,7 @@ export const paywallRecord = (now: number): Column<Paywall>[] => [
     title: 'buys',
     value: ({ token }) => token.maxUses,
     show: ({ token: { maxUses, timeoutSeconds } }) =>
-      `${maxUses === null ? 'any requests' : maxUses === 1 ? 'one request' : `${count(maxUses)} requests`} within ${timeoutSeconds} s`,
+      `${maxUses === null ? 'any requests' : maxUses === 1 ? 'one request' : `${count(maxUses)} requests`} within ${span(timeoutSeconds * 1000)}`,
   },
   { title: 'auth_scheme', label: 'paid by', value: ({ authScheme }) => authScheme },
   {

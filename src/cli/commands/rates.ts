@@ -2,6 +2,7 @@ import { Command } from '@commander-js/extra-typings';
 import type { Rate, RateRow } from '../../shared/contract/rates.ts';
 import { listRates } from '../../shared/endpoints.ts';
 import { dollars } from '../../view/money.ts';
+import { points } from '../../view/numbers.ts';
 import type { Context } from '../context.ts';
 import { csvOption, delimiterOption, example } from '../options.ts';
 import type { Column } from '../output/table.ts';
@@ -19,7 +20,7 @@ async function showRates(context: Context, match: string): Promise<void> {
   const rows = card.data.filter((row) => row.model.toLowerCase().includes(match.toLowerCase()));
   await context.out.table(rows, columns, { empty: 'No rates.' });
   if (!context.io.stdout.isTty || context.out.wantsJson()) return;
-  context.out.note(`${card.unit}, including a margin of ${card.margin_percent} %.`);
+  context.out.note(`${card.unit}, including a margin of ${points(card.margin_percent)}.`);
 }
 
 const columns: Column<RateRow>[] = [

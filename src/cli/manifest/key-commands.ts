@@ -1,4 +1,5 @@
 import * as endpoints from '../../shared/endpoints.ts';
+import { capText } from '../../view/money.ts';
 import { type CommandEntry, type NounEntry, rowsOf } from './entry.ts';
 
 /** API keys, and the provider keys that calls are made with. */
@@ -82,9 +83,9 @@ export const keyCommands: Record<string, CommandEntry | NounEntry> = {
         endpoint: endpoints.listBudgets,
         lists: {
           completes: ['budget'],
-          suggest: rowsOf(endpoints.listBudgets, { params: { workspace: 'me' } }, ({ id, usd, period }) => ({
-            value: id,
-            meaning: `$${usd}/${period}`,
+          suggest: rowsOf(endpoints.listBudgets, { params: { workspace: 'me' } }, (budget) => ({
+            value: budget.id,
+            meaning: capText(budget),
           })),
         },
         load: async () => (await import('../commands/budgets.ts')).listBudgetsCommand,

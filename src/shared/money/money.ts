@@ -1,3 +1,4 @@
+import { groupDigits } from '../text/group-digits.ts';
 import { trimEnd } from '../text/trim-text.ts';
 
 /**
@@ -233,6 +234,14 @@ export function formatUsd(amount: NanoUsd): string {
   const whole = nano / NANO_PER_USD;
   const fraction = trimEnd((nano % NANO_PER_USD).toString().padStart(9, '0'), '0');
   return `${sign}${whole}${fraction && `.${fraction}`}`;
+}
+
+/** A decimal amount as people read it, exact: `$5`, `$0.50`, `$0.000123`, `$1,204.50`. Only whole dollars have no cents. */
+export function dollarText(usd: string): string {
+  const sign = usd.startsWith('-') ? '-' : '';
+  const [whole = '', fraction = ''] = usd.slice(sign.length).split('.');
+  const decimals = trimEnd(fraction, '0');
+  return `${sign}$${groupDigits(whole)}${decimals && `.${decimals.padEnd(2, '0')}`}`;
 }
 
 /**

@@ -1,17 +1,16 @@
 import type { Budget } from '../../shared/contract/budgets.ts';
-import { calendarText } from '../../view/money.ts';
+import { capText } from '../../view/money.ts';
 import { budgetCallsHref } from '../data/budget-calls.ts';
 import { SpendBar } from './spend-bar.tsx';
 
 /** What is spent of a budget, and what will be. */
 export function BudgetBar({ budget }: { budget: Budget }) {
-  const { usd, period, spent_usd: spent, forecast_usd: forecast } = budget;
+  const { usd, spent_usd: spent, forecast_usd: forecast } = budget;
   return (
     <SpendBar
       spent={spent}
       limit={usd}
-      period={period}
-      when={calendarText(budget)}
+      cap={capText(budget)}
       forecast={forecast === null ? undefined : Number(forecast)}
       reachedAt={budget.reached_at === null ? undefined : Date.parse(budget.reached_at)}
       href={budgetCallsHref(budget, budget.period_start ?? undefined)}

@@ -1,5 +1,6 @@
 import { useSignal } from '@preact/signals';
 import { useEffect } from 'preact/hooks';
+import { span } from '../../view/durations.ts';
 import { connection, reconnect } from '../data/live.ts';
 
 /** Says that events are not followed at the moment, and when that is tried again. */
@@ -20,7 +21,7 @@ export function ConnectionBanner() {
   return (
     <div class="banner">
       <span role="status">The connection to the gateway was lost.</span>{' '}
-      <span aria-hidden="true">Trying again in {seconds.value} s.</span>
+      <span aria-hidden="true">Trying again in {span(seconds.value * 1_000)}.</span>
       <button type="button" onClick={reconnect}>
         Try now
       </button>

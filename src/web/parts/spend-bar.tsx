@@ -1,4 +1,3 @@
-import type { SpendPeriod } from '../../shared/money/spend-periods.ts';
 import { briefDollars, dollars } from '../../view/money.ts';
 import { clock, dayAndClock, plannedTime } from '../../view/times.ts';
 import { now } from '../data/now.ts';
@@ -9,9 +8,8 @@ interface SpendBarProps {
   /** Dollars as decimals. */
   spent: string;
   limit: string;
-  period: SpendPeriod;
-  /** When periods begin, if that is not midnight in UTC: `in Europe/Berlin from 06:00`. */
-  when?: string;
+  /** The limit in words: `$5 per day in Europe/Berlin from 06:00`. */
+  cap: string;
   /** Dollars at the end of the period. */
   forecast: number | undefined;
   /** In milliseconds since 1970. */
@@ -22,7 +20,7 @@ interface SpendBarProps {
 }
 
 /** What is spent of a limit as a bar and in words, with when it will be used up, or resets. */
-export function SpendBar({ spent, limit, period, when, forecast, reachedAt, resetsAt, href }: SpendBarProps) {
+export function SpendBar({ spent, limit, cap, forecast, reachedAt, resetsAt, href }: SpendBarProps) {
   const [used, most] = [Number(spent), Number(limit)];
   const share = (amount: number) => (most > 0 ? amount / most : 1);
   const end = resetsAt === undefined ? '' : `resets ${momentText(resetsAt)}`;
@@ -40,9 +38,7 @@ export function SpendBar({ spent, limit, period, when, forecast, reachedAt, rese
               </a>
             )}
           </b>{' '}
-          of {briefDollars(limit)}
-          {period === 'none' ? '' : ` a ${period}`}
-          {when && ` ${when}`}
+          of {cap}
         </span>
         {forecast !== undefined && (
           <span class="quiet" title="At the end of the period, if spending goes on like this">

@@ -167,7 +167,7 @@ test('keys show draws the used share of the limits', async () => {
     tty: true,
     now,
   });
-  expect(stdout).toMatch(/^spend day +████████░░░░░░░░ \$2\.5 of \$5$/m);
+  expect(stdout).toMatch(/^spend day +████████░░░░░░░░ \$2\.50 of \$5$/m);
   expect(stdout).toMatch(/^spend total +\$7$/m);
   expect(stdout).toMatch(/^defaults +cache read-write, not stored$/m);
   expect(stdout).toMatch(/^requests last minute +████████████████ 60 of 60$/m);
@@ -208,8 +208,8 @@ test('a limit of one call is written in the singular', () => {
     queue_seconds: null,
     expires_at: null,
   };
-  expect(limitsText({ ...none, requests_per_minute: 1 })).toBe('1 request per minute');
-  expect(limitsText({ ...none, requests_per_minute: 60 })).toBe('60 requests per minute');
+  expect(limitsText({ ...none, requests_per_minute: 1 })).toBe('1 call per minute');
+  expect(limitsText({ ...none, requests_per_minute: 60 })).toBe('60 calls per minute');
 });
 
 describe('ledger verify', () => {

@@ -175,7 +175,7 @@ describe('keys list', () => {
       now: () => Date.parse('2026-11-21T09:00:00Z'),
     });
     expect(stdout).toMatch(/^NAME +STATUS +USED +LIMITS +LAST USED /);
-    expect(stdout).toContain('$5 per day, 60 requests per minute');
+    expect(stdout).toContain('$5 per day, 60 calls per minute');
     expect(stdout).toMatch(/ 1 day ago\n$/);
   });
 
@@ -197,7 +197,7 @@ describe('keys list', () => {
     const other: Key = { ...keyRecord, id: 'key_2', name: 'app', limits: noLimits };
     const [titles, first, second] = await lines([keyRecord, other], 80);
     expect(titles).toMatch(/^NAME +STATUS +USED +LIMITS +LAST USED/);
-    expect(first).toMatch(/^ci +active +\$4\.5 of \$5 today +\$5 per day/);
+    expect(first).toMatch(/^ci +active +\$4\.50 of \$5 today +\$5 per day/);
     expect(second).toMatch(/^app +active +\$7 this month +none +never/);
     const scoped: Key = { ...other, scopes: ['responses', 'keys'] };
     expect((await lines([keyRecord, other], 200))[0]).not.toContain('SCOPES');

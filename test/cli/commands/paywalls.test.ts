@@ -107,7 +107,7 @@ test('list and show print what was asked for and paid', async () => {
   const record = await gateway(['paywalls', 'show', 'counted'], { tty: true });
   const shown = stripVTControlCharacters(record.stdout);
   expect(shown).toMatch(/paid by +l402\+mpp/);
-  expect(shown).toMatch(/buys +one request within 3600 s/);
+  expect(shown).toMatch(/buys +one request within 1 h/);
   expect(await json('list', '--status', 'paused')).toEqual([]);
   expect(await json('list', '--limit', '1')).toHaveLength(1);
 });

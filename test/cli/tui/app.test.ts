@@ -400,7 +400,7 @@ describe('keys', () => {
     });
     tui.type('gk');
     await tui.shows('\u001b[33m████████░   90 %');
-    expect(tui.frame()).toMatch(/❯.*\$5\/day/);
+    expect(tui.frame()).toMatch(/❯.*\$5 per day/);
   });
 
   test('that cannot be listed show the reason in place of the list', async () => {
@@ -432,8 +432,8 @@ test('usage is grouped by day, model and key, with bars', async () => {
   });
   tui.type('gu');
   await tui.shows('[by day]');
-  await tui.shows('Last 30 days: 6 calls · 33.3 % rejected · $5.0000004 charged');
-  expect(tui.lines()[0]).toContain(' · $5.0000004 in 30 days');
+  await tui.shows('Last 30 days: 6 calls · 33.3 % rejected · $5.00 charged');
+  expect(tui.lines()[0]).toContain(' · $5.00 in 30 days');
   const barOf = (name: string) =>
     tui
       .lines()

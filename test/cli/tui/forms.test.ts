@@ -65,7 +65,7 @@ describe('budgets', () => {
     tui.type(`ann\t1,500\t${right}\t${right}${right}`);
     await tui.shows('which one');
     tui.type(`\tann@example.org\t${right}\r`);
-    await tui.shows('ann: $1500 per week. This applies from the next call.');
+    await tui.shows('ann: $1,500 per week. This applies from the next call.');
     expect(sent).toEqual([
       {
         usd: '1500',

@@ -241,7 +241,7 @@ describe('a line that is typed for a row', () => {
     tui.type(keys.tab);
     tui.type(keys.tab);
     tui.type(`${keys.ctrlU}\r`);
-    await tui.shows('ci: $7 per day, models gpt* sim/*, until 2027-01-31T00:00:00.000Z.');
+    await tui.shows('ci: $7 per day, models gpt* sim/*, until Sun 31 Jan 2027, 00:00 UTC.');
     expect(changes).toEqual([{ spend_cap: { usd: '7', period: 'day' }, requests_per_minute: null }]);
   });
 

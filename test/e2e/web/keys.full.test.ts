@@ -49,7 +49,7 @@ describe.skipIf(chromium === undefined)('Keys & limits (skipped without Chromium
       until: [
         async (page) => {
           await keyRow(page, 'default').getByText('used up').waitFor();
-          await page.getByRole('region', { name: 'Budgets' }).getByText('of $1,000.00 a month').waitFor();
+          await page.getByRole('region', { name: 'Budgets' }).getByText('of $1,000 per month').waitFor();
         },
         async (page) => {
           await page.getByRole('button', { name: 'Issue a key' }).click();
@@ -160,7 +160,7 @@ describe.skipIf(chromium === undefined)('Keys & limits (skipped without Chromium
     await page.getByLabel('Name').fill('team-a');
     await page.getByRole('button', { name: 'Add', exact: true }).click();
     const row = page.getByRole('row').filter({ hasText: 'team=a' });
-    await row.getByText('of $2.50 a month').waitFor();
+    await row.getByText('of $2.50 per month').waitFor();
     await page.getByRole('button', { name: 'Change the budget team-a' }).click();
     const dialog = page.getByRole('dialog', { name: 'Budget team-a' });
     await expect.poll(() => dialog.getByLabel('Tag').inputValue()).toBe('team=a');
@@ -170,7 +170,7 @@ describe.skipIf(chromium === undefined)('Keys & limits (skipped without Chromium
     await dialog.getByLabel('Days begin at').fill('06:00');
     await dialog.getByRole('button', { name: 'Save' }).click();
     await row.getByText('rejects calls').waitFor();
-    await row.getByText('of $2.50 a day in Europe/Berlin from 06:00').waitFor();
+    await row.getByText('of $2.50 per day in Europe/Berlin from 06:00').waitFor();
     expect(await api('GET', '/budgets/team-a')).toMatchObject({
       usd: '2.5',
       period: 'day',

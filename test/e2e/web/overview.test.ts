@@ -47,7 +47,7 @@ describe.skipIf(chromium === undefined)('the Overview (skipped without Chromium)
         await expect.poll(() => figures.innerText()).toMatch(/Calls\s+5\s/);
         await expect.poll(() => figures.innerText()).toMatch(/Errors\s+25 %/);
         await expect.poll(() => figures.innerText()).toMatch(/Rejected\s+1\s/);
-        await page.getByRole('region', { name: 'Budgets' }).getByText('of $30.00 a month').waitFor();
+        await page.getByRole('region', { name: 'Budgets' }).getByText('of $30 per month').waitFor();
         const alerts = page.getByRole('region', { name: 'Firing now' });
         await alerts.getByText(`1 of the calls of ${hostile} was rejected`).waitFor();
       },

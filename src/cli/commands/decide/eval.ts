@@ -1,7 +1,7 @@
 import { closeSync, openSync, writeFileSync } from 'node:fs';
 import { Command } from '@commander-js/extra-typings';
 import { exitCodes } from '../../../shared/errors.ts';
-import { percent } from '../../../view/numbers.ts';
+import { decimal, percent } from '../../../view/numbers.ts';
 import type { Context } from '../../context.ts';
 import { CliError } from '../../failures/cli-error.ts';
 import { example, wholeNumber } from '../../options.ts';
@@ -83,9 +83,9 @@ function showScores(
   line('examples', String(examples), refused > 0 ? `and ${refused} declined` : '');
   if (examples === 0) return;
   line('accuracy', percent(accuracy));
-  line('NLL', nll.toFixed(3), 'of the right option, in nats');
-  line('Brier', brier.toFixed(3), '0 is perfect, 2 the worst');
-  line('ECE', ece.toFixed(3), 'mean gap between confidence and accuracy, 15 bins');
+  line('NLL', decimal(nll, 3), 'of the right option, in nats');
+  line('Brier', decimal(brier, 3), '0 is perfect, 2 the worst');
+  line('ECE', decimal(ece, 3), 'mean gap between confidence and accuracy, 15 bins');
   io.stdout.write(`\n${paint('bold', 'Confidence and right answers')}\n`);
   for (const each of reliabilityLines(scores)) io.stdout.write(`${each}\n`);
   io.stdout.write(`\n${paint('bold', 'If only confident answers are used')}\n`);
@@ -134,7 +134,7 @@ export function reliabilitySvg({ bins, ece, examples }: Scores, title: string): 
     `<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 ${size} ${size}" width="${size}" height="${size}" font-family="sans-serif" font-size="12">`,
     `  <rect width="${size}" height="${size}" fill="#ffffff"/>`,
     `  <text x="${size / 2}" y="22" text-anchor="middle" font-size="14">${escaped(title)}</text>`,
-    `  <text x="${size / 2}" y="40" text-anchor="middle" fill="#555555">${examples} examples, ECE ${ece.toFixed(3)}</text>`,
+    `  <text x="${size / 2}" y="40" text-anchor="middle" fill="#555555">${examples} examples, ECE ${decimal(ece, 3)}</text>`,
     ...columns,
     `  <rect x="${margin}" y="${margin}" width="${side}" height="${side}" fill="none" stroke="#999999"/>`,
     `  <line x1="${x(0)}" y1="${y(0)}" x2="${x(1)}" y2="${y(1)}" stroke="#dc2626" stroke-dasharray="4 4"/>`,

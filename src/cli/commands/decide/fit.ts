@@ -2,6 +2,7 @@ import { Command } from '@commander-js/extra-typings';
 import type { Calibration } from '../../../shared/contract/calibrations.ts';
 import { deleteCalibration, listCalibrations, putCalibration } from '../../../shared/endpoints.ts';
 import { exitCodes } from '../../../shared/errors.ts';
+import { decimal } from '../../../view/numbers.ts';
 import type { Context } from '../../context.ts';
 import { CliError } from '../../failures/cli-error.ts';
 import { example, wholeNumber } from '../../options.ts';
@@ -91,13 +92,13 @@ const columns: Column<Omit<Calibration, 'fitted_at'>>[] = [
   {
     title: 'nll_before',
     value: ({ nll_before: nll }) => nll,
-    show: ({ nll_before: nll }) => nll.toFixed(3),
+    show: ({ nll_before: nll }) => decimal(nll, 3),
     align: 'right',
   },
   {
     title: 'nll_after',
     value: ({ nll_after: nll }) => nll,
-    show: ({ nll_after: nll }) => nll.toFixed(3),
+    show: ({ nll_after: nll }) => decimal(nll, 3),
     align: 'right',
   },
 ];

@@ -1,5 +1,6 @@
 import type { Decision, DecisionAnswer } from '../../../shared/contract/decisions.ts';
-import { percent } from '../../../view/numbers.ts';
+import { duration } from '../../../view/durations.ts';
+import { decimal, percent } from '../../../view/numbers.ts';
 import type { Context } from '../../context.ts';
 import { escapeControls } from '../../output/escape-controls.ts';
 import { cutToWidth, widthOf } from '../../output/width.ts';
@@ -69,7 +70,8 @@ export function showDecision({ out, io }: Context, questions: readonly Question[
     }
     const others = all.length - shown.length;
     if (others > 0) io.stdout.write(`  and ${others} less probable ones\n`);
-    if (answer.type === 'score') io.stdout.write(`  score ${answer.score.toFixed(2)} of ${all.length - 1}\n`);
+    if (answer.type === 'score')
+      io.stdout.write(`  score ${decimal(answer.score, 2)} of ${all.length - 1}\n`);
   }
 }
 
@@ -92,13 +94,13 @@ export function howDecided({ model, service }: Decision): string {
     ...(attempts.length > 0
       ? [`after ${attempts.map((each) => `${each.source}: ${each.outcome}`).join(', ')}`]
       : []),
-    `${ms} ms`,
+    duration(ms),
   ].join(' · ');
 }
 
 /** The answer alone: `0.93`, `billing`, `1.7`; `refused` for a refusal. */
 export function bareAnswer(answer: DecisionAnswer): string {
-  if (answer.type === 'predicate') return answer.probability.toFixed(4);
+  if (answer.type === 'predicate') return decimal(answer.probability, 4);
   if (answer.type === 'choice') return String(answer.choice);
-  return answer.type === 'score' ? answer.score.toFixed(4) : 'refused';
+  return answer.type === 'score' ? decimal(answer.score, 4) : 'refused';
 }

@@ -155,7 +155,8 @@ export const keyRecord = (now: number): Column<KeyWithUse>[] => [
   },
   {
     title: 'limits',
-    value: (key) => limitsText(key.limits),
+    // In pipes, with the exact time.
+    value: (key) => limitsText(key.limits, { timeText: String }),
     show: (key) => limitsText(key.limits) || 'none',
   },
   {

@@ -4,8 +4,9 @@ import type { Limits, LimitsChange } from '../../../shared/contract/key-limits.t
 import { getLimits, setLimits } from '../../../shared/endpoints.ts';
 import { exitCodes } from '../../../shared/errors.ts';
 import type { Weekday } from '../../../shared/time/time-zones.ts';
-import { ago } from '../../../view/durations.ts';
-import { capText, dollars } from '../../../view/money.ts';
+import { ago, span } from '../../../view/durations.ts';
+import { limitTexts } from '../../../view/limits.ts';
+import { capText, pricePerMillion } from '../../../view/money.ts';
 import { calendarOf, calendarOptions } from '../../calendar-options.ts';
 import type { Context } from '../../context.ts';
 import { CliError } from '../../failures/cli-error.ts';
@@ -116,7 +117,7 @@ const limitColumns = (now: number): Column<Limits>[] => [
   {
     title: 'queue_seconds',
     value: (it) => it.queue_seconds,
-    show: (it) => `${it.queue_seconds ?? queueDefaults.queueMs / 1000} s`,
+    show: (it) => span((it.queue_seconds ?? queueDefaults.queueMs / 1000) * 1000),
   },
   {
     title: 'expires_at',
@@ -126,7 +127,7 @@ const limitColumns = (now: number): Column<Limits>[] => [
 ];
 
 function price(usd: string | null | undefined): string {
-  return usd === null || usd === undefined ? none : `${dollars(usd)} per million tokens`;
+  return usd === null || usd === undefined ? none : pricePerMillion(usd);
 }
 
 /** The values of the flags that `limitFlags` adds. */
@@ -233,22 +234,6 @@ function maxPrice(text: string): NonNullable<LimitsChange['max_price']> {
 }
 
 /** A key's limits on one line; empty if it has none. */
-export function limitsText({
-  spend_cap,
-  max_price,
-  models,
-  requests_per_minute,
-  concurrency,
-  expires_at,
-}: Limits): string {
-  const parts: string[] = [];
-  if (spend_cap) parts.push(capText(spend_cap));
-  if (max_price?.input) parts.push(`input ≤ $${max_price.input}`);
-  if (max_price?.output) parts.push(`output ≤ $${max_price.output}`);
-  if (models) parts.push(`models ${models.join(' ')}`);
-  if (requests_per_minute)
-    parts.push(`${requests_per_minute} ${requests_per_minute === 1 ? 'request' : 'requests'} per minute`);
-  if (concurrency) parts.push(`${concurrency} ${concurrency === 1 ? 'call' : 'calls'} at a time`);
-  if (expires_at) parts.push(`until ${expires_at}`);
-  return parts.join(', ');
+export function limitsText(limits: Limits, options?: Parameters<typeof limitTexts>[1]): string {
+  return limitTexts(limits, options).join(', ');
 }

@@ -2,6 +2,8 @@ import type { CreateResponseBody } from '../../../shared/contract/responses.ts';
 import { getModel } from '../../../shared/endpoints.ts';
 import type { Prices } from '../../../shared/money/money.ts';
 import { duration } from '../../../view/durations.ts';
+import { briefDollars } from '../../../view/money.ts';
+import { briefCount } from '../../../view/numbers.ts';
 import type { Context } from '../../context.ts';
 import type { Writer } from '../../io.ts';
 import { startSpinner } from '../../output/progress.ts';
@@ -35,10 +37,10 @@ export function progressLine(answer: GrowingAnswer, now: number): string {
   const { label, startedAt, asked, characters, prices } = answer;
   const tokens = characters / charactersPerToken;
   const parts = [label, duration(now - startedAt)];
-  if (characters > 0) parts.push(`~${Math.ceil(tokens)} tokens`);
+  if (characters > 0) parts.push(`~${briefCount(Math.ceil(tokens))} tokens`);
   if (prices) {
     const usd = ((asked / charactersPerToken) * prices.input + tokens * prices.output) / 1e6;
-    parts.push(`~$${Number(usd.toFixed(6))}`);
+    parts.push(`~${briefDollars(usd)}`);
   }
   return parts.join(' · ');
 }

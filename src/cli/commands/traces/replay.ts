@@ -9,6 +9,7 @@ import {
   replayedHeaders,
   whyNotRepeatable,
 } from '../../../shared/replay/prepare-replay.ts';
+import { duration } from '../../../view/durations.ts';
 import { dollars } from '../../../view/money.ts';
 import { type CapturedRequest, capturedRequest } from '../../content/call-content.ts';
 import type { Context } from '../../context.ts';
@@ -185,7 +186,7 @@ async function ask(context: Context, most: string | null, calls: number): Promis
   throw new CliError(
     most === null
       ? 'The highest cost is not known.'
-      : `It may cost ${dollars(most)}, more than $${freelySpent}.`,
+      : `It may cost ${dollars(most)}, more than ${dollars(freelySpent)}.`,
     {
       exit: exitCodes.usage,
       next: most === null ? 'Allow it: --yes' : `Allow it: --max-usd ${most}`,
@@ -206,8 +207,8 @@ async function makeCalls(
   const spinner =
     context.out.isInteractive() && !context.out.isQuiet()
       ? startSpinner(context.io, () => {
-          const seconds = ((context.now() - startedAt) / 1000).toFixed(1);
-          return `${done()} of ${plan.length * repeat} answered · ${seconds} s`;
+          const time = duration(context.now() - startedAt);
+          return `${done()} of ${plan.length * repeat} answered · ${time}`;
         })
       : undefined;
   try {

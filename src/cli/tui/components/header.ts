@@ -1,4 +1,5 @@
-import { dollars } from '../../../view/money.ts';
+import { span } from '../../../view/durations.ts';
+import { briefDollars } from '../../../view/money.ts';
 import { escapeCell } from '../../output/escape-controls.ts';
 import type { Paint } from '../../output/style.ts';
 import { cutToWidth, paintedWidth, widthOf } from '../../output/width.ts';
@@ -20,7 +21,7 @@ export function headerLine(state: TuiState, host: HostLabel, { width, paint }: R
   const { account } = state;
   const unread = state.unreadCount();
   // A workspace that pays afterwards has no balance.
-  const balance = account.balanceUsd ? [`${dollars(account.balanceUsd)} left`] : [];
+  const balance = account.balanceUsd ? [`${briefDollars(account.balanceUsd)} left`] : [];
   const parts = [
     paint('bold', 'Gateway'),
     connectionText(state, paint),
@@ -50,8 +51,8 @@ export function alertLines({ account }: TuiState, { width, paint }: RenderOption
 /** The amount charged, as the Usage screen shows it. */
 function spendingParts({ today, recent }: Spending): string[] {
   return [
-    ...(today === undefined ? [] : [`${dollars(today)} today`]),
-    ...(recent === undefined ? [] : [`${dollars(recent)} in ${daysShown} days`]),
+    ...(today === undefined ? [] : [`${briefDollars(today)} today`]),
+    ...(recent === undefined ? [] : [`${briefDollars(recent)} in ${daysShown} days`]),
   ];
 }
 
@@ -61,7 +62,10 @@ function connectionText({ connection, options }: TuiState, paint: Paint): string
     return connection.state === 'live' ? paint('green', '● live') : paint('yellow', '○ connecting');
   }
   const seconds = Math.max(0, Math.ceil((connection.retryAt - options.services.now()) / 1000));
-  return paint('red', seconds > 0 ? `✗ disconnected, retrying in ${seconds} s` : '✗ disconnected, retrying');
+  return paint(
+    'red',
+    seconds > 0 ? `✗ disconnected, retrying in ${span(seconds * 1000)}` : '✗ disconnected, retrying',
+  );
 }
 
 /**

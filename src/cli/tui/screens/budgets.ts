@@ -6,15 +6,17 @@ import {
 } from '../../../shared/contract/budgets.ts';
 import { deleteBudget, getBudget, listBudgets, putBudget } from '../../../shared/endpoints.ts';
 import { spendPeriods } from '../../../shared/money/spend-periods.ts';
-import { capText, dollars } from '../../../view/money.ts';
-import { plannedTime } from '../../../view/times.ts';
-import { budgetColumns, percentages, shareOf } from '../../commands/budgets.ts';
-import { styleOfShare } from '../../commands/keys/keys.ts';
+import { budgetFields, shareOf, toneOfShare } from '../../../view/budgets.ts';
+import { calendarIn } from '../../../view/calendars.ts';
+import { pick } from '../../../view/field.ts';
+import { capText } from '../../../view/money.ts';
+import { budgetColumns, percentages } from '../../commands/budgets.ts';
+import { styleOf } from '../../output/field-columns.ts';
 import type { Services } from '../services/services.ts';
 import { gauge } from '../text/charts.ts';
 import { type Field, FieldFault, type FormValues, parsedField } from '../text/form-field.ts';
-import type { ListColumn } from '../text/list-table.ts';
-import { calendarFields, calendarIn } from './calendar-fields.ts';
+import { fieldColumn, type ListColumn } from '../text/list-table.ts';
+import { calendarFields } from './calendar-fields.ts';
 import { recordLines, recordPage } from './pages.ts';
 import type { Screen } from './screen.ts';
 
@@ -70,44 +72,21 @@ export const budgetsScreen: Screen<Budget> = {
   },
 };
 
+const listed = (...names: string[]) =>
+  pick(budgetFields, names).map((field) => fieldColumn(field, () => ({ keyNames: new Map() })));
+
 const columns: ListColumn<Budget>[] = [
-  { title: 'budget', width: 14, grows: true, text: ({ id }) => id },
-  {
-    title: 'of',
-    width: 14,
-    spare: 2,
-    text: ({ scope, value }) => (value === null ? scope : `${scope} ${value}`),
-  },
+  ...listed('id').map((column) => ({ ...column, grows: true as const })),
+  ...listed('scope'),
   {
     title: 'used',
     width: 16,
     isChart: true,
     value: shareOf,
     text: (budget, options) => gauge(shareOf(budget), options.width, options),
-    style: (budget) => styleOfShare(shareOf(budget)),
+    style: (budget) => styleOf(toneOfShare(shareOf(budget))),
   },
-  {
-    title: 'limit',
-    width: 16,
-    value: ({ usd }) => usd,
-    text: capText,
-  },
-  { title: 'kind', width: 5, text: ({ hard }) => (hard ? 'hard' : 'soft') },
-  {
-    title: 'spent',
-    width: 10,
-    align: 'right',
-    spare: 1,
-    value: ({ spent_usd }) => spent_usd,
-    text: ({ spent_usd }) => dollars(spent_usd),
-  },
-  {
-    title: 'resets',
-    width: 14,
-    spare: 3,
-    value: ({ resets_at }) => resets_at,
-    text: ({ resets_at }) => (resets_at === null ? 'never' : plannedTime(resets_at)),
-  },
+  ...listed('usd', 'kind', 'spent_usd', 'resets_at'),
 ];
 
 function settingFields(budget?: Budget): Field[] {

@@ -1,5 +1,6 @@
 import type { CalendarMembers } from '../../../shared/money/spend-calendars.ts';
 import { weekdays } from '../../../shared/time/time-zones.ts';
+import { calendarLabels, isPeriodic } from '../../../view/calendars.ts';
 import type { Field, FormValues } from '../text/form-field.ts';
 
 /** When the periods of a limit begin; `params` are the names that the daemon has for a field. */
@@ -10,25 +11,25 @@ export function calendarFields(
   return [
     {
       name: 'time_zone',
-      label: 'time zone',
+      label: calendarLabels.time_zone,
       kind: 'text',
       initial: calendar?.time_zone ?? undefined,
       placeholder: 'UTC',
       params: params('time_zone'),
-      isShown: (values) => isShown(values) && isPeriodic(values),
+      isShown: (values) => isShown(values) && isPeriodic(values.period),
     },
     {
       name: 'day_starts',
-      label: 'days begin at',
+      label: calendarLabels.day_starts,
       kind: 'text',
       initial: calendar?.day_starts ?? undefined,
       placeholder: '00:00',
       params: params('day_starts'),
-      isShown: (values) => isShown(values) && isPeriodic(values),
+      isShown: (values) => isShown(values) && isPeriodic(values.period),
     },
     {
       name: 'week_starts',
-      label: 'weeks begin on',
+      label: calendarLabels.week_starts,
       kind: 'choice',
       choices: weekdays,
       initial: calendar?.week_starts ?? undefined,
@@ -40,20 +41,4 @@ export function calendarFields(
 interface CalendarOptions {
   params?: (name: string) => string[];
   isShown?: (values: FormValues) => boolean;
-}
-
-/** The calendar that the fields describe, as far as it is not that of UTC. */
-export function calendarIn(values: FormValues) {
-  const { time_zone: zone, day_starts: time, week_starts: weekday, period } = values;
-  const isWeekly = period === 'week';
-  const found = isWeekly ? weekdays.find((day) => day === weekday && day !== 'monday') : undefined;
-  return {
-    ...(isPeriodic(values) && zone?.trim() && { time_zone: zone.trim() }),
-    ...(isPeriodic(values) && time?.trim() && { day_starts: time.trim() }),
-    ...(found && { week_starts: found }),
-  };
-}
-
-function isPeriodic({ period }: FormValues): boolean {
-  return period !== 'none' && period !== 'total';
 }

@@ -1,5 +1,5 @@
 import { readFileSync } from 'node:fs';
-import { percent } from '../../../view/numbers.ts';
+import { decimal, percent } from '../../../view/numbers.ts';
 import { howDecided, optionRows } from '../../commands/decide/show-decision.ts';
 import { escapeCell } from '../../output/escape-controls.ts';
 import { widthOf } from '../../output/width.ts';
@@ -162,7 +162,7 @@ function outcomeText(outcome: Outcome | undefined, { isPlain }: RenderOptions): 
   const top = optionRows(answer).find(({ isTop }) => isTop);
   if (!top) return 'declined';
   const chart = isPlain ? '' : `${bar(top.probability, barCells)} `;
-  const score = answer.type === 'score' ? `${answer.score.toFixed(2)} ` : '';
+  const score = answer.type === 'score' ? `${decimal(answer.score, 2)} ` : '';
   return `${chart}${percent(top.probability).padStart(percentWidth)} ${score}${top.label}`;
 }
 
@@ -233,7 +233,7 @@ function comparison(row: AskedQuestion, models: readonly string[], options: Rend
 }
 
 function scoreText(answer: { type: string; score?: number }): string {
-  return answer.score === undefined ? '' : answer.score.toFixed(2);
+  return answer.score === undefined ? '' : decimal(answer.score, 2);
 }
 
 const percentWidth = 6;
@@ -258,7 +258,7 @@ function factLines({ outcomes }: AskedQuestion, model: string, { width, paint }:
     ...(truncated ? ['some options estimated'] : []),
     ...(samples === undefined ? [] : [`${samples} ${samples === 1 ? 'answer' : 'answers'} sampled`]),
     ...(agreement === undefined ? [] : [`${percent(agreement)} agree`]),
-    ...(temperature === undefined ? [] : [`temperature ${temperature.toFixed(2)}`]),
+    ...(temperature === undefined ? [] : [`temperature ${decimal(temperature, 2)}`]),
   ];
   const asked = decision.model === model ? '' : `${model}: `;
   return untrustedLines(`${asked}${[howDecided(decision), ...facts].join(' · ')}`, width).map((line) =>

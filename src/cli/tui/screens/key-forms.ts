@@ -1,7 +1,8 @@
 import type { Limits, LimitsChange } from '../../../shared/contract/key-limits.ts';
+import { calendarIn } from '../../../view/calendars.ts';
 import { futureTime } from '../../times.ts';
 import { type Field, type FormValues, parsedField } from '../text/form-field.ts';
-import { calendarFields, calendarIn } from './calendar-fields.ts';
+import { calendarFields } from './calendar-fields.ts';
 
 /** In the form of a new key, the daemon names the limits as members of `limits`. */
 const paramsOf = (name: string) => [name, `limits.${name}`];

@@ -136,7 +136,7 @@ function fullestLimit({ withUse }: KeyRow): { name: string; share: number } | un
   const { spend_cap: cap, requests_per_minute: rpm } = withUse.limits;
   const limits = [
     cap && {
-      name: cap.period === 'total' ? capText(cap) : `$${cap.usd}/${cap.period}`,
+      name: capText(cap),
       share: spendShare(withUse, cap.period) ?? 0,
     },
     rpm && { name: `${rpm} req/min`, share: requestsShare(withUse) ?? 0 },

@@ -49,12 +49,6 @@ export const modelsScreen: Screen<ModelEntry> = {
     }),
 };
 
-/** With cents, so that decimal points line up. */
-function price(usd: string | undefined): string {
-  const [whole, cents = ''] = dollars(usd).split('.');
-  return usd === undefined ? dollars(usd) : `${whole}.${cents.padEnd(2, '0')}`;
-}
-
 const columns: ListColumn<ModelEntry>[] = [
   {
     title: 'model',
@@ -68,14 +62,14 @@ const columns: ListColumn<ModelEntry>[] = [
     width: 9,
     align: 'right',
     value: ({ service }) => service.prices?.input ?? null,
-    text: ({ service }) => price(service.prices?.input),
+    text: ({ service }) => dollars(service.prices?.input),
   },
   {
     title: 'output',
     width: 9,
     align: 'right',
     value: ({ service }) => service.prices?.output ?? null,
-    text: ({ service }) => price(service.prices?.output),
+    text: ({ service }) => dollars(service.prices?.output),
   },
   {
     title: 'context',

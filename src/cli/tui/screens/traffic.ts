@@ -2,6 +2,7 @@ import { cancelCall, getTrace } from '../../../shared/endpoints.ts';
 import { ReceivedError } from '../../../shared/faults/received-error.ts';
 import { type CallRow, isEndOfRequest } from '../../../view/call-row.ts';
 import { callFields, toneOfCall } from '../../../view/calls.ts';
+import { span } from '../../../view/durations.ts';
 import { exactOf, pick } from '../../../view/field.ts';
 import type { KeyNames } from '../../../view/key-names.ts';
 import { count } from '../../../view/numbers.ts';
@@ -108,7 +109,7 @@ function summary(
   const { finished, failed, isPartial } = calls.histogram(now(), minutes * bucketsInMinute);
   const sum = finished.reduce((total, one) => total + one, 0);
   const totals = [
-    `${count(sum)}${isPartial ? '+' : ''} in ${minutes} min`,
+    `${count(sum)}${isPartial ? '+' : ''} in ${span(minutes * 60_000)}`,
     failed > 0 ? paint('red', `${count(failed)} failed`) : 'none failed',
     `${count(calls.running())} running`,
   ].join(' · ');

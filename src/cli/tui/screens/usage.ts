@@ -1,6 +1,6 @@
 import type { UsageGroup } from '../../../shared/contract/usage.ts';
 import { type KeyNames, keyText } from '../../../view/key-names.ts';
-import { dollars } from '../../../view/money.ts';
+import { briefDollars } from '../../../view/money.ts';
 import { count, percent } from '../../../view/numbers.ts';
 import { allCalls, rejectedText } from '../../../view/usage.ts';
 import { groupColumns } from '../../commands/usage.ts';
@@ -45,8 +45,8 @@ export const usageScreen = ({ keyNames }: { keyNames: KeyNames }): Screen<UsageR
     const unpriced = rows.reduce((sum, { group }) => sum + group.unpriced_requests, 0);
     const parts = [`${count(requests + rejected)} calls`];
     if (rejected > 0) parts.push(paint('yellow', rejectedText({ requests, rejected }) ?? ''));
-    if (spending.recent !== undefined) parts.push(`${dollars(spending.recent)} charged`);
-    if (spending.today !== undefined) parts.push(`${dollars(spending.today)} today`);
+    if (spending.recent !== undefined) parts.push(`${briefDollars(spending.recent)} charged`);
+    if (spending.today !== undefined) parts.push(`${briefDollars(spending.today)} today`);
     if (unpriced > 0) parts.push(paint('yellow', `${count(unpriced)} with unknown price, not included`));
     return [`Last ${daysShown} days: ${parts.join(' · ')}`];
   },

@@ -1,4 +1,5 @@
 import { alertUnits } from '../../../shared/constants/alert-kinds.ts';
+import { dollarText } from '../../../shared/money/money.ts';
 import type { Sample } from './sample.ts';
 import type { AlertCondition } from './store.ts';
 import { valueText } from './units.ts';
@@ -68,7 +69,7 @@ function filterText({ keyId, model, provider }: AlertCondition): string {
 function shown({ kind }: AlertCondition, value: number): string {
   const text = valueText(kind, value);
   const unit = alertUnits[kind];
-  if (unit === 'usd') return `$${text}`;
+  if (unit === 'usd') return dollarText(text);
   if (unit === 'percent') return `${text} %`;
   if (unit === 'ms') return value < 1000 ? `${text} ms` : `${Number((value / 1000).toPrecision(3))} s`;
   return text;

@@ -1,4 +1,5 @@
 import { ApiError } from '../../../shared/errors.ts';
+import { dollarText } from '../../../shared/money/money.ts';
 import type { IdempotencySlot } from '../idempotency/index.ts';
 import {
   carriesPayment,
@@ -61,7 +62,7 @@ function keptAsCredit(error: ApiError, usd: string): ApiError {
     type,
     ...(retryAfterSeconds !== undefined && { retryAfterSeconds }),
     ...(headers && { headers }),
-    message: `${message} Your payment of $${usd} is kept as credit.`,
+    message: `${message} Your payment of ${dollarText(usd)} is kept as credit.`,
     extra: { ...extra, credited_usd: usd },
     cause: error.cause,
   });

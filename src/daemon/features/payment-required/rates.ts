@@ -1,5 +1,5 @@
 import { isObject } from '../../../shared/json/json-object.ts';
-import { formatUsd, type NanoUsd, parseUsd } from '../../../shared/money/money.ts';
+import { dollarText, formatUsd, type NanoUsd, parseUsd } from '../../../shared/money/money.ts';
 import type { Log } from '../../base/log.ts';
 import type { World } from '../../base/world.ts';
 import type { Rate } from './store.ts';
@@ -104,7 +104,7 @@ export class Rates {
 
 /** Why a fetched rate is wrong, which would sell calls for next to nothing or charge a fortune; undefined if it is plausible. */
 function faultOf(fetched: Rate, last: Rate | undefined): string | undefined {
-  const shown = ({ perBitcoin }: Pick<Rate, 'perBitcoin'>) => `$${formatUsd(perBitcoin)}`;
+  const shown = ({ perBitcoin }: Pick<Rate, 'perBitcoin'>) => dollarText(formatUsd(perBitcoin));
   const { perBitcoin, at } = fetched;
   if (perBitcoin < rateMin || perBitcoin > rateMax) {
     const bounds = `${shown({ perBitcoin: rateMin })} to ${shown({ perBitcoin: rateMax })}`;

@@ -9,6 +9,7 @@ import {
 import type { Query } from '../../../shared/contract/endpoint.ts';
 import type { getUsageSeries as usageSeries } from '../../../shared/contract/usage.ts';
 import { getUsageSeries } from '../../../shared/endpoints.ts';
+import { briefCount } from '../../../view/numbers.ts';
 import { inRange } from '../../data/calls-query.ts';
 import { now } from '../../data/now.ts';
 import { zoneName } from '../../data/preferences.ts';
@@ -41,7 +42,7 @@ export function Histogram({ query }: { query: string }) {
         { label: 'failed', tone: 'bad', values: all.errors },
         { label: 'other', tone: 0, values: completed },
       ],
-      format: String,
+      format: briefCount,
       isCount: true,
       timeZone,
     } satisfies ChartData;

@@ -1,6 +1,6 @@
 import type { Calibration } from '../../../shared/contract/calibrations.ts';
 import { deleteCalibration, listCalibrations } from '../../../shared/endpoints.ts';
-import { count } from '../../../view/numbers.ts';
+import { count, decimal } from '../../../view/numbers.ts';
 import { change, useQuery } from '../../data/query.ts';
 import { ConfirmButton } from '../../parts/confirm.tsx';
 import { DataTable } from '../../parts/data-table.tsx';
@@ -52,10 +52,10 @@ function FitRow({ fit }: { fit: Calibration }) {
         {model}
       </th>
       <td>{type}</td>
-      <td class="number">{temperature.toFixed(2)}</td>
+      <td class="number">{decimal(temperature, 2)}</td>
       <td class="number is-minor">{count(examples)}</td>
       <td class="number is-minor">
-        {before.toFixed(3)} → {after.toFixed(3)}
+        {decimal(before, 3)} → {decimal(after, 3)}
       </td>
       <td class="quiet is-minor">
         <Time at={at} />

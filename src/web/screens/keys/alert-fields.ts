@@ -5,6 +5,7 @@ import {
   isOfManyCalls,
 } from '../../../shared/constants/alert-kinds.ts';
 import type { Alert, AlertCondition } from '../../../shared/contract/alerts.ts';
+import { alertTitles } from '../../../view/alerts.ts';
 import { duration } from '../../../view/durations.ts';
 import type { Field } from '../../parts/field-types.ts';
 
@@ -19,20 +20,10 @@ export type AlertField =
   | 'provider'
   | 'webhook';
 
-export const alertTitles: Readonly<Record<AlertKind, string>> = {
-  spend: 'Spending',
-  error_share: 'Share of failed calls',
-  p95_total: 'Duration of answers, p95',
-  p95_first_token: 'First token, p95',
-  rejections: 'Rejected calls',
-  benched: 'A provider is benched',
-  silence: 'No calls',
-};
-
 const unitTitles = { usd: 'dollars', percent: 'percent', ms: 'milliseconds', calls: 'calls' } as const;
 
 /** Fields for a new alert, or for what one is now. `keys` are those that it can be about. */
-export function alertFields(
+export function alertFormFields(
   alert: Alert | undefined,
   keys: readonly { id: string; name: string }[],
   { kind: chosen = alert?.kind ?? 'spend', key = alert?.key ?? '' }: { kind?: string; key?: string },

@@ -10,11 +10,12 @@ import {
   putAlert,
   testAlert,
 } from '../../../shared/endpoints.ts';
-import { alertValue } from '../../../view/alerts.ts';
-import { duration } from '../../../view/durations.ts';
+import { alertFields, alertTitles, alertValue } from '../../../view/alerts.ts';
+import { textsOf } from '../../../view/field.ts';
 import { isInUse } from '../../../view/key-names.ts';
 import { call, problemOf } from '../../data/api.ts';
-import { useKeyName } from '../../data/key-names.ts';
+import { useKeyNames } from '../../data/key-names.ts';
+import { now } from '../../data/now.ts';
 import { change, useList, useQuery } from '../../data/query.ts';
 import { ConfirmButton } from '../../parts/confirm.tsx';
 import { DataTable } from '../../parts/data-table.tsx';
@@ -26,7 +27,7 @@ import { SecretDialog } from '../../parts/secret.tsx';
 import { actions } from '../../parts/table-head.tsx';
 import { Time } from '../../parts/time.tsx';
 import { toast } from '../../parts/toast.tsx';
-import { type AlertField, alertFields, alertTitles, conditionIn } from './alert-fields.ts';
+import { type AlertField, alertFormFields, conditionIn } from './alert-fields.ts';
 
 const workspace = 'me';
 const firingsShown = 8;
@@ -36,7 +37,7 @@ export function Alerts() {
   const alerts = useQuery(listAlerts, { params: { workspace } });
   const firings = useQuery(listFirings, { params: { workspace }, query: { limit: firingsShown } });
   const rows = alerts.data?.data ?? [];
-  const nameOf = useKeyName();
+  const keyNames = useKeyNames();
   const fired = firings.data?.data ?? [];
   return (
     <Panel
@@ -55,7 +56,7 @@ export function Alerts() {
             { name: 'Alert', value: ({ id }) => id },
             { name: 'State', value: ({ state }) => state },
             { name: 'Fires from', value: ({ threshold }) => (threshold === null ? null : Number(threshold)) },
-            { name: 'Of', value: (alert) => countedText(alert, nameOf) },
+            { name: 'Of', value: (alert) => textsOf(alertFields, alert, { now: now.value, keyNames }).of },
             { name: 'Web hook', value: ({ webhook }) => webhook?.origin },
             actions,
           ]}
@@ -70,8 +71,8 @@ export function Alerts() {
 }
 
 function AlertRow({ alert }: { alert: Alert }) {
-  const { id, kind, state, threshold, unit, window_minutes: minutes, value, message, webhook } = alert;
-  const nameOf = useKeyName();
+  const { id, kind, state, threshold, value, message, webhook } = alert;
+  const texts = textsOf(alertFields, alert, { now: now.value, keyNames: useKeyNames() });
   return (
     <tr>
       <th scope="row" class="is-title">
@@ -80,7 +81,7 @@ function AlertRow({ alert }: { alert: Alert }) {
       </th>
       <td title={message ?? undefined}>
         {state === 'firing' ? <b class="bad">firing</b> : 'ok'}
-        {value !== null && <span class="quiet"> {alertValue(value, unit)}</span>}
+        {value !== null && <span class="quiet"> {texts.value}</span>}
         {state === 'firing' && (
           <span class="quiet">
             {' '}
@@ -89,10 +90,10 @@ function AlertRow({ alert }: { alert: Alert }) {
         )}
       </td>
       <td>
-        {threshold === null ? '' : `${alertValue(threshold, unit)} `}
-        <span class="quiet">in {duration(minutes * 60_000)}</span>
+        {threshold === null ? '' : `${texts.threshold} `}
+        <span class="quiet">in {texts.window_minutes}</span>
       </td>
-      <td>{countedText(alert, nameOf) || <span class="quiet">all calls</span>}</td>
+      <td>{texts.of}</td>
       <td class={webhook ? '' : 'quiet is-minor'}>{webhook ? <Hook webhook={webhook} /> : 'none'}</td>
       <td>
         <span class="row-actions">
@@ -121,14 +122,6 @@ function AlertRow({ alert }: { alert: Alert }) {
       </td>
     </tr>
   );
-}
-
-/** Of which calls it is. */
-function countedText(
-  { key, model, provider }: Pick<Alert, 'key' | 'model' | 'provider'>,
-  nameOf: (key: string) => string,
-): string {
-  return [key && `key ${nameOf(key)}`, model, provider].filter(Boolean).join(' · ');
 }
 
 function Hook({ webhook: { origin, last_delivery: last } }: { webhook: NonNullable<Alert['webhook']> }) {
@@ -209,7 +202,7 @@ function EditAlert({ alert, onClose }: { alert?: Alert; onClose: () => void }) {
   return (
     <Dialog key="form" title={alert ? `Alert ${alert.id}` : 'Add an alert'} onClose={onClose}>
       <Form<AlertField>
-        fields={(values) => alertFields(alert, active, values)}
+        fields={(values) => alertFormFields(alert, active, values)}
         action={alert ? 'Save' : 'Add'}
         onCancel={onClose}
         onSubmit={save}

@@ -1,7 +1,8 @@
 import type { Budget, BudgetSettings } from '../../../shared/contract/budgets.ts';
 import type { SpendPeriod } from '../../../shared/money/spend-periods.ts';
+import { calendarIn } from '../../../view/calendars.ts';
 import type { Field } from '../../parts/field-types.ts';
-import { type CalendarField, calendarFields, calendarIn } from './calendar-fields.ts';
+import { type CalendarField, calendarFields } from './calendar-fields.ts';
 
 export type BudgetField = 'id' | 'usd' | 'period' | 'scope' | 'value' | 'hard' | 'thresholds' | CalendarField;
 
@@ -26,7 +27,7 @@ const options = (titles: Readonly<Record<string, string>>) =>
   Object.entries(titles).map(([value, title]) => ({ value, title }));
 
 /** Fields for a new budget, or for what one is now. `keys` are those that it can be about. */
-export function budgetFields(
+export function budgetFormFields(
   budget: Budget | undefined,
   keys: readonly { id: string; name: string }[],
   values: Readonly<Partial<Record<BudgetField, string>>>,

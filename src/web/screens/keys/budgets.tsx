@@ -1,11 +1,14 @@
 import { budgetIdPattern } from '../../../shared/constants/budget-ids.ts';
 import type { Budget } from '../../../shared/contract/budgets.ts';
 import { deleteBudget, listBudgets, listKeys, putBudget } from '../../../shared/endpoints.ts';
+import { budgetFields } from '../../../view/budgets.ts';
+import { textsOf } from '../../../view/field.ts';
 import { isInUse } from '../../../view/key-names.ts';
+import { points } from '../../../view/numbers.ts';
+import { budgetCallsHref } from '../../data/budget-calls.ts';
 import { callsHref } from '../../data/calls-link.ts';
-import { useKeyName } from '../../data/key-names.ts';
+import { useKeyNames } from '../../data/key-names.ts';
 import { change, useList, useQuery } from '../../data/query.ts';
-import { hrefOf } from '../../data/route.ts';
 import { BudgetBar } from '../../parts/budget-bar.tsx';
 import { ConfirmButton } from '../../parts/confirm.tsx';
 import { DataTable } from '../../parts/data-table.tsx';
@@ -15,7 +18,7 @@ import { FieldFault, Form } from '../../parts/form.tsx';
 import { Panel } from '../../parts/panel.tsx';
 import { actions } from '../../parts/table-head.tsx';
 import { toast } from '../../parts/toast.tsx';
-import { type BudgetField, budgetFields, budgetIn } from './budget-fields.ts';
+import { type BudgetField, budgetFormFields, budgetIn } from './budget-fields.ts';
 
 const workspace = 'me';
 
@@ -55,7 +58,7 @@ export function Budgets() {
 
 function BudgetRow({ budget }: { budget: Budget }) {
   const { id, hard, fired } = budget;
-  const reached = fired.map(({ percent }) => `${percent} %`).join(', ');
+  const reached = fired.map(({ percent }) => points(percent)).join(', ');
   return (
     <tr>
       <th scope="row" class="is-title">
@@ -97,15 +100,10 @@ function BudgetRow({ budget }: { budget: Budget }) {
 }
 
 /** Whose calls a budget counts, as the way to them. */
-function Counted({ budget: { scope, value } }: { budget: Budget }) {
-  const nameOf = useKeyName();
-  if (scope === 'workspace' || value === null) return <>all calls</>;
-  if (scope === 'where') return <a href={hrefOf('calls', [], { q: value })}>{value}</a>;
-  return (
-    <>
-      {scope} <a href={callsHref({ [scope]: value })}>{scope === 'key' ? nameOf(value) : value}</a>
-    </>
-  );
+function Counted({ budget }: { budget: Budget }) {
+  const { scope } = textsOf(budgetFields, budget, { keyNames: useKeyNames() });
+  const href = budget.scope === 'key' ? callsHref({ key: budget.value }) : budgetCallsHref(budget);
+  return budget.scope === 'workspace' ? scope : <a href={href}>{scope}</a>;
 }
 
 function EditBudget({ budget, onClose }: { budget?: Budget; onClose: () => void }) {
@@ -114,7 +112,7 @@ function EditBudget({ budget, onClose }: { budget?: Budget; onClose: () => void 
   return (
     <Dialog title={budget ? `Budget ${budget.id}` : 'Add a budget'} onClose={onClose}>
       <Form<BudgetField>
-        fields={(values) => budgetFields(budget, active, values)}
+        fields={(values) => budgetFormFields(budget, active, values)}
         action={budget ? 'Save' : 'Add'}
         onCancel={onClose}
         onSubmit={async (values) => {

@@ -1,25 +1,26 @@
 import type { CalendarMembers } from '../../../shared/money/spend-calendars.ts';
 import { weekdays } from '../../../shared/time/time-zones.ts';
+import { calendarLabels, isPeriodic } from '../../../view/calendars.ts';
 import { zoneName } from '../../data/preferences.ts';
 import { zoneNames } from '../../data/zones.ts';
 import type { Field } from '../../parts/field-types.ts';
 
-export type CalendarField = 'zone' | 'dayStarts' | 'weekStarts';
+export type CalendarField = 'time_zone' | 'day_starts' | 'week_starts';
 
 /** Fields for when the periods of a limit begin; none for what never resets. `param` precedes their names in errors. */
 export function calendarFields(
   calendar: CalendarMembers | null | undefined,
   { period, param = '' }: { period: string; param?: string },
 ): Field<CalendarField>[] {
-  if (period === 'none' || period === 'total') return [];
+  if (!isPeriodic(period)) return [];
   const zone = calendar?.time_zone ?? '';
   const own = zoneName();
   const first = [...new Set([own, zone])].filter((name) => name !== '' && name !== 'UTC');
   const zones = [...first, ...zoneNames().filter((name) => !first.includes(name))];
   return [
     {
-      name: 'zone',
-      label: 'Time zone',
+      name: 'time_zone',
+      label: capitalized(calendarLabels.time_zone),
       kind: 'choice',
       value: zone,
       options: [{ value: '', title: 'UTC' }, ...zones.map((name) => ({ value: name, title: name }))],
@@ -27,8 +28,8 @@ export function calendarFields(
       isHalf: true,
     },
     {
-      name: 'dayStarts',
-      label: 'Days begin at',
+      name: 'day_starts',
+      label: capitalized(calendarLabels.day_starts),
       value: calendar?.day_starts ?? '',
       placeholder: '00:00',
       maxLength: 5,
@@ -38,8 +39,8 @@ export function calendarFields(
     ...(period === 'week'
       ? ([
           {
-            name: 'weekStarts',
-            label: 'Weeks begin on',
+            name: 'week_starts',
+            label: capitalized(calendarLabels.week_starts),
             kind: 'choice',
             value: calendar?.week_starts ?? 'monday',
             options: weekdays.map((day) => ({ value: day, title: capitalized(day) })),
@@ -48,20 +49,6 @@ export function calendarFields(
         ] as const)
       : []),
   ];
-}
-
-/** What the fields say, as endpoints take it; nothing where it is the default. */
-export function calendarIn({
-  zone,
-  dayStarts,
-  weekStarts,
-}: Readonly<Partial<Record<CalendarField, string>>>) {
-  const weekday = weekdays.find((day) => day === weekStarts && day !== 'monday');
-  return {
-    ...(zone && { time_zone: zone }),
-    ...(dayStarts?.trim() && { day_starts: dayStarts.trim() }),
-    ...(weekday && { week_starts: weekday }),
-  };
 }
 
 function capitalized(text: string): string {

@@ -2,12 +2,10 @@ import type { Key } from '../../../shared/contract/keys.ts';
 import { showKey } from '../../../shared/endpoints.ts';
 import { parseUsd } from '../../../shared/money/money.ts';
 import { spendForecast } from '../../../shared/money/spend-forecast.ts';
-import { calendarText } from '../../../view/money.ts';
+import { capText } from '../../../view/money.ts';
 import { now } from '../../data/now.ts';
 import { useQuery } from '../../data/query.ts';
 import { SpendBar } from '../../parts/spend-bar.tsx';
-
-const periods = { day: 'day', week: 'week', month: 'month', total: 'none' } as const;
 
 /** How much of its spend cap a key has used, and will have at the end of the period. */
 export function KeyCap({ keyView: { id, limits } }: { keyView: Key }) {
@@ -25,8 +23,7 @@ export function KeyCap({ keyView: { id, limits } }: { keyView: Key }) {
     <SpendBar
       spent={spent}
       limit={cap.usd}
-      period={periods[cap.period]}
-      when={calendarText(cap)}
+      cap={capText(cap)}
       forecast={forecast === null ? undefined : forecast.spent / 1e9}
       reachedAt={forecast?.reachedAt}
       resetsAt={end}

@@ -5,6 +5,7 @@ import { listKeys, listUsage, pauseKey, resumeKey, revokeKey, setLimits } from '
 import { startOfPeriod } from '../../../shared/money/spend-periods.ts';
 import { ago } from '../../../view/durations.ts';
 import { isInUse } from '../../../view/key-names.ts';
+import { limitTexts } from '../../../view/limits.ts';
 import { briefDollars, dollars } from '../../../view/money.ts';
 import { callsHref, figureLinks } from '../../data/calls-link.ts';
 import { now } from '../../data/now.ts';
@@ -65,7 +66,7 @@ export function KeyList() {
             { name: 'Key', value: ({ name, id }) => name || id },
             { name: 'Spend cap', value: ({ limits }) => limits.spend_cap && Number(limits.spend_cap.usd) },
             { ...number('This month'), value: ({ id }) => Number(used.get(id)?.cost.total_usd ?? 0) },
-            { name: 'Limits', value: (key) => limitTexts(key).join(' · ') },
+            { name: 'Limits', value: (key) => limitsText(key) },
             { name: 'Last used', value: ({ last_used_at: at }) => timeOf(at) },
             actions,
           ]}
@@ -94,7 +95,7 @@ interface RowProps {
 
 function KeyRow({ keyView, since, month }: RowProps) {
   const { id, name, hint, status, scopes, last_used_at: lastUsed } = keyView;
-  const limits = limitTexts(keyView).join(' · ');
+  const limits = limitsText(keyView);
   return (
     <tr class={isInUse(keyView) ? undefined : 'is-ended'}>
       <th scope="row" class="is-title" title={`Scopes: ${scopes.join(', ')}`}>
@@ -176,18 +177,10 @@ function Ago({ at }: { at: string }) {
   return <span title={at}>{ago(at, now.value)}</span>;
 }
 
-function limitTexts({ limits, models: fixedModels, actions }: Key): (string | false | null | undefined)[] {
-  const { requests_per_minute: rate, models, max_price: price, expires_at: expires, concurrency } = limits;
-  const names = [...(fixedModels ?? []), ...(models ?? [])];
-  return [
-    rate !== null && `${rate}/min`,
-    concurrency !== null && `${concurrency} at a time`,
-    names.length > 0 && (names.length > 2 ? `${names.length} models` : names.join(', ')),
-    price?.input && `input ≤ $${price.input}`,
-    price?.output && `output ≤ $${price.output}`,
-    actions?.join(', '),
-    expires !== null && `expires ${expires.slice(0, 10)}`,
-  ].filter(Boolean);
+/** What else is limited: the key itself may have fixed models and actions. */
+function limitsText({ limits, models, actions }: Key): string {
+  const texts = limitTexts(limits, { cap: false });
+  return [...texts, models && `only ${models.join(' ')}`, actions?.join(', ')].filter(Boolean).join(' · ');
 }
 
 interface KeyDialogProps {

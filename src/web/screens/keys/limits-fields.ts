@@ -1,6 +1,7 @@
 import type { Limits, LimitsChange } from '../../../shared/contract/key-limits.ts';
+import { calendarIn } from '../../../view/calendars.ts';
 import { type Field, linesOf } from '../../parts/field-types.ts';
-import { type CalendarField, calendarFields, calendarIn } from './calendar-fields.ts';
+import { type CalendarField, calendarFields } from './calendar-fields.ts';
 
 export type LimitField =
   | 'cap'

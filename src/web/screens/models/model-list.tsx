@@ -4,7 +4,8 @@ import type { Result } from '../../../shared/contract/endpoint.ts';
 import type { listModels as contract } from '../../../shared/contract/models.ts';
 import { listModels } from '../../../shared/endpoints.ts';
 import { duration } from '../../../view/durations.ts';
-import { briefCount, count } from '../../../view/numbers.ts';
+import { dollars } from '../../../view/money.ts';
+import { briefCount, briefRate } from '../../../view/numbers.ts';
 import { callsHref } from '../../data/calls-link.ts';
 import { useQuery } from '../../data/query.ts';
 import { route, setQuery } from '../../data/route.ts';
@@ -129,9 +130,7 @@ function ModelRow({ model: { id, service } }: { model: Model }) {
       <Price prices={prices} kind="cached_input" isMinor />
       <Price prices={prices} kind="output" />
       <td class="number is-minor">{duration(live?.ttft_ms_p50)}</td>
-      <td class="number is-minor">
-        {live?.tokens_per_second_p50 == null ? '–' : count(live.tokens_per_second_p50)}
-      </td>
+      <td class="number is-minor">{briefRate(live?.tokens_per_second_p50)}</td>
       <td>
         <Providers model={service} />
       </td>
@@ -150,7 +149,7 @@ function Price({
 }) {
   return (
     <td class={isMinor ? 'number is-minor' : 'number'}>
-      {prices === null ? <span class="quiet">unknown</span> : `$${prices[kind]}`}
+      {prices === null ? <span class="quiet">unknown</span> : dollars(prices[kind])}
       <span class="only-narrow quiet"> {kind}</span>
     </td>
   );

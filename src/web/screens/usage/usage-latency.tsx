@@ -1,7 +1,7 @@
 import type { Distribution } from '../../../shared/contract/usage.ts';
 import { getUsageLatency } from '../../../shared/endpoints.ts';
 import { duration } from '../../../view/durations.ts';
-import { count } from '../../../view/numbers.ts';
+import { briefRate, count } from '../../../view/numbers.ts';
 import { useQuery } from '../../data/query.ts';
 import { route, setQuery } from '../../data/route.ts';
 import { Choice } from '../../parts/choice.tsx';
@@ -13,7 +13,7 @@ import type { UsageProps } from './usage-props.ts';
 const measures = {
   first_token_ms: { title: 'First token', format: duration },
   total_ms: { title: 'Total', format: duration },
-  tokens_per_second: { title: 'Tokens/s', format: count },
+  tokens_per_second: { title: 'Tokens/s', format: briefRate },
   overhead_ms: { title: 'Overhead', format: duration },
 } as const;
 type LatencyMeasure = keyof typeof measures;

@@ -1,5 +1,5 @@
 import { ApiError } from '../../../../shared/errors.ts';
-import { formatUsd, type NanoUsd } from '../../../../shared/money/money.ts';
+import { dollarText, formatUsd, type NanoUsd } from '../../../../shared/money/money.ts';
 import { isoTime } from '../../../../shared/time/time.ts';
 import {
   type AgentCallKind,
@@ -17,7 +17,7 @@ export function dailyLimitReached(
 ): ApiError {
   const noun = kind === 'decisions' ? 'decisions' : 'calls';
   return new ApiError('agent_daily_limit', {
-    message: `An agent may make ${dailyCalls[kind]} ${noun} a day. A balance of $${formatUsd(liftingBalance)} lifts this limit.`,
+    message: `An agent may make ${dailyCalls[kind]} ${noun} a day. A balance of ${dollarText(formatUsd(liftingBalance))} lifts this limit.`,
     retryAfterSeconds: Math.ceil((resetsAt - now) / 1000),
     extra: { resets_at: isoTime(resetsAt) },
   });

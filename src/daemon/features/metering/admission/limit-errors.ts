@@ -1,5 +1,5 @@
 import { ApiError, type ErrorCode, type ErrorDetails } from '../../../../shared/errors.ts';
-import { formatUsd, type NanoUsd } from '../../../../shared/money/money.ts';
+import { dollarText, formatUsd, type NanoUsd } from '../../../../shared/money/money.ts';
 import { endOfPeriod } from '../../../../shared/money/spend-periods.ts';
 import { isoTime } from '../../../../shared/time/time.ts';
 import type { KeyPolicy, SpendCap } from '../../../base/handler.ts';
@@ -36,7 +36,7 @@ function capReached(
   const end = endOfPeriod(periodOf(cap), now, cap.calendar);
   return new ApiError('limit_reached', {
     param,
-    message: `This ${subject} may spend $${formatUsd(cap.amount)}${periods[cap.period]}: $${formatUsd(spent)} is spent${holds}, and this call could cost more than the rest.`,
+    message: `This ${subject} may spend ${dollarText(formatUsd(cap.amount))}${periods[cap.period]}: ${dollarText(formatUsd(spent))} is spent${holds}, and this call could cost more than the rest.`,
     extra: end === undefined ? {} : { resets_at: isoTime(end) },
     ...(retryAfterSeconds !== undefined && { retryAfterSeconds }),
   });
@@ -59,7 +59,7 @@ function budgetReached(rule: BudgetRule, { spent, held, now, retryAfterSeconds }
       : `It resets at ${isoTime(end)}; an owner or admin of the workspace can raise it.`;
   return new ApiError('limit_reached', {
     param: `budgets.${id}`,
-    message: `The budget "${id}" of ${scopeText(scope)} allows $${formatUsd(amount)}${periods[period]}: $${formatUsd(spent)} is spent${holds}, and this call could cost more than the rest. ${remedy}`,
+    message: `The budget "${id}" of ${scopeText(scope)} allows ${dollarText(formatUsd(amount))}${periods[period]}: ${dollarText(formatUsd(spent))} is spent${holds}, and this call could cost more than the rest. ${remedy}`,
     extra: { budget: id, ...(end !== undefined && { resets_at: isoTime(end) }) },
     ...(retryAfterSeconds !== undefined && { retryAfterSeconds }),
   });
@@ -117,7 +117,7 @@ function balanceTooLow(
   return new PaymentDue('insufficient_balance', {
     available: Math.max(0, balance - held),
     affordable,
-    message: `The balance of $${formatUsd(balance)}${holds} does not cover the cost of this call.`,
+    message: `The balance of ${dollarText(formatUsd(balance))}${holds} does not cover the cost of this call.`,
     extra: { balance_usd: formatUsd(balance) },
     ...(retryAfterSeconds !== undefined && { retryAfterSeconds }),
   });
@@ -163,7 +163,7 @@ export function limitError(
 }
 
 function reserved(held: NanoUsd): string {
-  return `$${formatUsd(held)} is reserved for running calls`;
+  return `${dollarText(formatUsd(held))} is reserved for running calls`;
 }
 
 /** The key exceeds its request rate. */

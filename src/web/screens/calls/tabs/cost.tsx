@@ -1,7 +1,7 @@
 import { costParts } from '../../../../shared/calls/call-cost.ts';
 import type { TraceView } from '../../../../shared/contract/traces.ts';
 import { groupDigits } from '../../../../shared/text/group-digits.ts';
-import { briefDollars } from '../../../../view/money.ts';
+import { briefDollars, dollars } from '../../../../view/money.ts';
 import { Amount } from '../../../parts/amount.tsx';
 import { number, TableHead } from '../../../parts/table-head.tsx';
 
@@ -18,7 +18,7 @@ export function Cost({ trace }: { trace: TraceView }) {
             <tr key={kind}>
               <th scope="row">{kind}</th>
               <td class="number">{groupDigits(String(count))}</td>
-              <td class="number">{price === null ? '' : `$${price}`}</td>
+              <td class="number">{price === null ? '' : dollars(price)}</td>
               <td class="number">{usd === null ? '' : <Amount usd={usd} />}</td>
             </tr>
           ))}
