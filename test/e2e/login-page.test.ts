@@ -50,7 +50,7 @@ test('a login link leads to a key, and leaves neither a login nor the code behin
   await expect.poll(() => one('#done').hidden).toBe(false);
   expect(one('#choices').hidden).toBe(true);
   expect(one('#issued').textContent).toMatch(
-    /^The key phone of \S+ was created, with at most \$0\.5 per day\.$/,
+    /^The key phone of \S+ was created, with at most \$0\.50 per day\.$/,
   );
   expect(one('#base-url').textContent).toBe(`${daemon.url}/v1`);
   const secret = one('#secret').textContent ?? '';

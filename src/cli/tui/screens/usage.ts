@@ -92,7 +92,11 @@ function columnsOf(grouping: UsageRow['grouping'], keyNames: KeyNames): ListColu
   };
   const columns = groupColumns(grouping, keyNames).flatMap((column) => {
     const layout = layouts[column.title];
-    return layout ? [listColumn(column, ({ group }: UsageRow) => group, layout)] : [];
+    if (!layout) return [];
+    const listed = listColumn(column, ({ group }: UsageRow) => group, layout);
+    // As other amounts of lists.
+    const text = ({ group }: UsageRow) => briefDollars(group.charged_usd);
+    return [column.title === 'charged_usd' ? { ...listed, text } : listed];
   });
   return [
     ...columns,

@@ -80,7 +80,11 @@ async function logOut() {
 
 function show({ key, secret }, hasLoggedOut) {
   const cap = key.limits.spend_cap;
-  const limit = cap ? `at most $${cap.usd} per ${cap.period}` : 'no spending limit';
+  // Only whole dollars have no cents.
+  const [whole, cents] = cap ? cap.usd.split('.') : [];
+  const limit = cap
+    ? `at most $${whole}${cents ? `.${cents.padEnd(2, '0')}` : ''} per ${cap.period}`
+    : 'no spending limit';
   one('#issued').textContent = `The key ${key.name} of ${user} was created, with ${limit}.`;
   one('#secret').textContent = secret;
   one('#base-url').textContent = `${location.origin}/v1`;
