@@ -53,9 +53,10 @@ export function DataTable<Row>(props: DataTableProps<Row>) {
   return (
     <>
       {isCards && (
-        <label class="narrow-sort only-narrow">
-          Sort by{' '}
+        <div class="narrow-sort only-narrow">
+          <span aria-hidden="true">Sort by </span>
           <select
+            aria-label="Sort by"
             value={column && chosen ? text(chosen) : ''}
             onChange={(event) => choose(event.currentTarget.value || undefined)}
           >
@@ -73,7 +74,7 @@ export function DataTable<Row>(props: DataTableProps<Row>) {
                 : [],
             )}
           </select>
-        </label>
+        </div>
       )}
       <table class={`data ${isCards ? 'is-cards' : ''} ${kind}`}>
         <TableHead columns={heads} />

@@ -110,7 +110,7 @@ describe.skipIf(chromium === undefined)('Keys & limits (skipped without Chromium
     await limits.getByRole('button', { name: 'Save' }).click();
     // First, as it disappears after some seconds.
     await page.getByRole('status').getByText('The limits of ci were changed.').waitFor();
-    await keyRow(page, 'ci').getByText('30/min · sim/*, openai/gpt-5').waitFor();
+    await keyRow(page, 'ci').getByText('models sim/* openai/gpt-5 · 30 calls per minute').waitFor();
     await keyRow(page, 'ci').getByText('no cap').waitFor();
 
     await page.getByRole('button', { name: 'Rotate ci' }).click();
@@ -205,7 +205,7 @@ describe.skipIf(chromium === undefined)('Keys & limits (skipped without Chromium
     await expect.poll(() => shown.locator('code').innerText()).toMatch(/^whsec_/);
     await shown.getByRole('button', { name: 'Done' }).click();
     const row = alerts.getByRole('row').filter({ hasText: 'slow' });
-    await row.getByText('8.00 s in 1 h').waitFor();
+    await row.getByText('8 s in 1 h').waitFor();
     await row.getByText('http://127.0.0.1:9', { exact: true }).waitFor();
     await page.getByRole('button', { name: 'Test the alert slow' }).click();
     await page.getByRole('status').getByText('Not delivered').waitFor();
