@@ -53,7 +53,7 @@ export function capText({ usd, period, ...calendar }: Limit): string {
 }
 
 /** When the periods of a limit begin, as far as that is not midnight in UTC, and Monday: `in Europe/Berlin from 06:00`. */
-export function calendarText({
+function calendarText({
   period,
   time_zone: zone,
   day_starts: time,

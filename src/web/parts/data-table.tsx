@@ -113,7 +113,7 @@ function nextOrder(id: string, now: boolean | undefined, first: boolean): string
 }
 
 /** Rows without a value come last in both orders. */
-export function sortedBy<Row>(
+function sortedBy<Row>(
   rows: readonly Row[],
   value: (row: Row) => Cell,
   isDescending: boolean,
