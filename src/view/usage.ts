@@ -1,6 +1,7 @@
-import type { UsageSeries } from '../shared/contract/usage.ts';
-import { sumOfUsd } from './money.ts';
-import { percent, sum } from './numbers.ts';
+import type { UsageGroup, UsageSeries } from '../shared/contract/usage.ts';
+import type { Field } from './field.ts';
+import { briefDollars, dollars, sumOfUsd } from './money.ts';
+import { count, percent, sum } from './numbers.ts';
 
 /*
  * How the numbers of usage are told in the CLI, the TUI and the page. Each call is counted once: it was admitted
@@ -76,3 +77,34 @@ export function errorsPerBucket({
 }: Pick<UsageSeries, 'errors'> & Partial<Pick<UsageSeries, 'rejected'>>): number[] {
   return errors.map((count, at) => count + (rejected[at] ?? 0));
 }
+
+type UsageField = Field<UsageGroup>;
+
+function counted(
+  name: string,
+  value: (group: UsageGroup) => number,
+  layout?: Partial<UsageField>,
+): UsageField {
+  return { name, unit: 'count', value, text: (group) => count(value(group)), ...layout };
+}
+
+function charged(
+  name: string,
+  value: (group: UsageGroup) => string,
+  layout?: Partial<UsageField>,
+): UsageField {
+  const text = (group: UsageGroup) => briefDollars(value(group));
+  return { name, unit: 'usd', value, text, exact: (group) => dollars(value(group)), ...layout };
+}
+
+/** What the calls of a group add up to. */
+export const usageFields: readonly UsageField[] = [
+  counted('requests', ({ requests }) => requests, { width: 8 }),
+  // Earlier daemons count none.
+  counted('rejected', ({ rejected = 0 }) => rejected, { width: 8, spare: 1 }),
+  counted('input', ({ tokens }) => tokens.input, { width: 10, spare: 2 }),
+  counted('cached_input', ({ tokens }) => tokens.cached_input),
+  counted('output', ({ tokens }) => tokens.output, { width: 10, spare: 2 }),
+  charged('cost_usd', ({ cost }) => cost.total_usd),
+  charged('charged_usd', (group) => group.charged_usd, { width: 12 }),
+];

@@ -24,12 +24,13 @@ import { ago, duration } from '../../view/durations.ts';
 import { type KeyNames, keyText } from '../../view/key-names.ts';
 import { dollars } from '../../view/money.ts';
 import { count } from '../../view/numbers.ts';
-import { allCalls, figuresOf } from '../../view/usage.ts';
+import { allCalls, figuresOf, usageFields } from '../../view/usage.ts';
 import type { Context } from '../context.ts';
 import { CliError } from '../failures/cli-error.ts';
 import { keyNamesFor } from '../names/key-names.ts';
 import { resolveFilter } from '../names/resolve.ts';
 import { checkNoFilter, csvOption, delimiterOption, example, wholeNumber } from '../options.ts';
+import { recordColumn } from '../output/field-columns.ts';
 import type { Column } from '../output/table.ts';
 import { dayInZone, pastTime, pastTimeHelp, pastTimeInZone, zoneOption } from '../times.ts';
 
@@ -419,6 +420,8 @@ const usageColumns = (now: number, names: KeyNames): Column<UsageView>[] => [
   { title: 'created_at', value: (usage) => usage.created_at, show: (usage) => ago(usage.created_at, now) },
 ];
 
+const spareFields = new Set(['input', 'cached_input', 'output', 'cost_usd']);
+
 /** Totals by one or two groups, such as `day,model`. */
 export const groupColumns = (groupBy: string, names: KeyNames = new Map()): Column<UsageGroup>[] => [
   ...groupBy.split(',').map((title, index): Column<UsageGroup> => {
@@ -430,13 +433,10 @@ export const groupColumns = (groupBy: string, names: KeyNames = new Map()): Colu
       show: (row) => (title === 'key' ? keyText(of(row), names) : (of(row) ?? '–')),
     };
   }),
-  number('requests', (group) => group.requests),
-  number('rejected', ({ rejected = 0 }) => rejected),
-  { ...number('input', (group) => group.tokens.input), isSpare: true },
-  { ...number('cached_input', (group) => group.tokens.cached_input), isSpare: true },
-  { ...number('output', (group) => group.tokens.output), isSpare: true },
-  { ...amount('cost_usd', (group) => group.cost.total_usd), isSpare: true },
-  amount('charged_usd', (group) => group.charged_usd),
+  ...usageFields.map((field) => ({
+    ...recordColumn(field, {}),
+    ...(spareFields.has(field.name) && { isSpare: true as const }),
+  })),
 ];
 
 const nameColumn = (names: KeyNames): Column<UsageGroup> => ({
@@ -446,12 +446,4 @@ const nameColumn = (names: KeyNames): Column<UsageGroup> => ({
 
 function attemptsText({ attempts }: UsageView): string {
   return attempts.map(({ provider, status, error_code }) => `${provider} ${error_code ?? status}`).join(', ');
-}
-
-function number(title: string, value: (group: UsageGroup) => number): Column<UsageGroup> {
-  return { title, value, show: (group) => count(value(group)), align: 'right' };
-}
-
-function amount(title: string, value: (group: UsageGroup) => string): Column<UsageGroup> {
-  return { title, value, show: (group) => dollars(value(group)), align: 'right' };
 }

@@ -1,12 +1,13 @@
 import type { UsageGroup } from '../../../shared/contract/usage.ts';
+import { fieldsOf, pick } from '../../../view/field.ts';
 import { type KeyNames, keyText } from '../../../view/key-names.ts';
 import { briefDollars } from '../../../view/money.ts';
 import { count, percent } from '../../../view/numbers.ts';
-import { allCalls, rejectedText } from '../../../view/usage.ts';
+import { allCalls, rejectedText, usageFields } from '../../../view/usage.ts';
 import { groupColumns } from '../../commands/usage.ts';
 import { daysShown, loadUsage } from '../services/spending.ts';
 import { bar } from '../text/charts.ts';
-import { type ListColumn, listColumn } from '../text/list-table.ts';
+import { fieldColumn, type ListColumn, listColumn } from '../text/list-table.ts';
 import { recordLines, recordPage } from './pages.ts';
 import type { Screen } from './screen.ts';
 
@@ -80,24 +81,17 @@ function nameOf({ group: { group }, grouping }: UsageRow, keyNames: KeyNames): s
   return grouping === 'key' ? keyText(group, keyNames) : (group ?? '–');
 }
 
-/** Those of `gateway usage show`, and a bar. */
+const listed = pick(usageFields, ['requests', 'rejected', 'input', 'output', 'charged_usd']);
+
+/** The group, what its calls add up to, and a bar. */
 function columnsOf(grouping: UsageRow['grouping'], keyNames: KeyNames): ListColumn<UsageRow>[] {
-  const layouts: Record<string, { width: number; spare?: number }> = {
-    [grouping]: { width: grouping === 'day' ? 10 : 22 },
-    requests: { width: 8 },
-    rejected: { width: 8, spare: 1 },
-    input: { width: 10, spare: 2 },
-    output: { width: 10, spare: 2 },
-    charged_usd: { width: 12 },
-  };
-  const columns = groupColumns(grouping, keyNames).flatMap((column) => {
-    const layout = layouts[column.title];
-    if (!layout) return [];
-    const listed = listColumn(column, ({ group }: UsageRow) => group, layout);
-    // As other amounts of lists.
-    const text = ({ group }: UsageRow) => briefDollars(group.charged_usd);
-    return [column.title === 'charged_usd' ? { ...listed, text } : listed];
-  });
+  const groups = groupColumns(grouping, keyNames).slice(0, 1);
+  const columns = [
+    ...groups.map((column) =>
+      listColumn(column, ({ group }: UsageRow) => group, { width: grouping === 'day' ? 10 : 22 }),
+    ),
+    ...fieldsOf(listed, ({ group }: UsageRow) => group).map((field) => fieldColumn(field, () => ({}))),
+  ];
   return [
     ...columns,
     {
