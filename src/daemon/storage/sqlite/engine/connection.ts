@@ -11,6 +11,8 @@ const writerPragmas = {
   foreign_keys: 1,
   trusted_schema: 0,
   cell_size_check: 1,
+  // What is deleted is overwritten: texts of calls must not stay in free pages.
+  secure_delete: 1,
   wal_autocheckpoint: 1000,
   journal_size_limit: 67_108_864,
   mmap_size: 0,
