@@ -5,6 +5,7 @@ const bounds = { entriesMax: 100, bytesMax: 1_000_000 };
 
 const answer = (digest: string, more: Partial<CachedAnswer> = {}): CachedAnswer => ({
   workspaceId: 'ws_1',
+  requestId: 'req_1',
   digest,
   model: 'openai/gpt',
   providerModel: 'gpt',

@@ -76,7 +76,7 @@ async function lookUp(
   const [first] = routes;
   const digest = first && (await requestDigest(request, first.offer.model));
   if (first === undefined || digest === undefined) return routes;
-  const { workspaceId } = request;
+  const { workspaceId, requestId = null } = request;
   const now = world.now();
   const cached = await store.find(workspaceId, digest, now);
   if (cached !== undefined) {
@@ -85,7 +85,7 @@ async function lookUp(
     });
     return [hitRoute(cached, first)];
   }
-  const cacheMiss = { storeAs: mode === 'read-write' ? { workspaceId, digest } : null };
+  const cacheMiss = { storeAs: mode === 'read-write' ? { workspaceId, requestId, digest } : null };
   return routes.map((route) => ({ ...route, cacheMiss }));
 }
 

@@ -1,6 +1,8 @@
 /** A stored answer, found by the digest of its request. */
 export interface CachedAnswer {
   workspaceId: string;
+  /** The call that was answered so; null if an earlier version stored it. */
+  requestId: string | null;
   /** SHA-256 of the request, in hexadecimal; nothing else of the request is stored. */
   digest: string;
   /** The catalog's id of the model. */

@@ -104,6 +104,7 @@ async function planCall(deps: CallDeps, call: ModelCall, guard: CallGuard | unde
   if (turn !== undefined) await turn;
   const cache = options.cache ?? defaultsOf(caller)?.cache ?? undefined;
   const planning = deps.router.plan({
+    requestId: call.requestId,
     inference,
     inputTokensMax: input.most,
     options: cache === options.cache ? options : { ...options, cache },

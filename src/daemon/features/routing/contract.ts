@@ -31,7 +31,7 @@ export interface ProviderRoute extends Target {
   /** Set when the call asked for the cache and nothing was found. */
   cacheMiss?: {
     /** Where to store the answer; null for a call that only reads the cache. */
-    storeAs: { workspaceId: string; digest: string } | null;
+    storeAs: { workspaceId: string; requestId: string | null; digest: string } | null;
   };
 }
 
@@ -97,6 +97,8 @@ export interface Attempt {
 }
 
 export interface RoutePlanRequest {
+  /** Of a call that is to be made. */
+  requestId?: string;
   inference: Inference;
   /** Upper bound of the input's tokens. */
   inputTokensMax: number;

@@ -9,6 +9,7 @@ import { keyRotation } from './0062-key-rotation.ts';
 import { namedProviderKeys } from './0063-named-provider-keys.ts';
 import { callSlots } from './0064-call-slots.ts';
 import { budgetCalendars } from './0065-budget-calendars.ts';
+import { cachedFor } from './0066-cached-for.ts';
 import { newestServerSchema } from './newest-schema.ts';
 
 /**
@@ -26,6 +27,7 @@ export const migrations: readonly Migration[] = [
   namedProviderKeys,
   callSlots,
   budgetCalendars,
+  cachedFor,
 ];
 
 /** What a database on a server contains, and how an older one gets there. */

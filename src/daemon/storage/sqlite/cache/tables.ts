@@ -6,6 +6,7 @@ export const cachedAnswers = sqliteTable(
   {
     workspaceId: text().notNull(),
     digest: text().notNull(),
+    requestId: text(),
     model: text().notNull(),
     providerModel: text().notNull(),
     createdAt: integer().notNull(),

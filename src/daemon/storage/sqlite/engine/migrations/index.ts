@@ -25,6 +25,7 @@ import { keyRotation } from './0062-key-rotation.ts';
 import { namedProviderKeys } from './0063-named-provider-keys.ts';
 import { callSlots } from './0064-call-slots.ts';
 import { budgetCalendars } from './0065-budget-calendars.ts';
+import { cachedFor } from './0066-cached-for.ts';
 
 /** All migrations, oldest first. Never edit a released one: add a new file instead. */
 export const migrations: readonly Migration[] = [
@@ -54,4 +55,5 @@ export const migrations: readonly Migration[] = [
   namedProviderKeys,
   callSlots,
   budgetCalendars,
+  cachedFor,
 ];

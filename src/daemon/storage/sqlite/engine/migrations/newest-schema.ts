@@ -4,7 +4,7 @@ import type { NewSchema } from '../migrate.ts';
 
 /** What the migrations make of an empty database. */
 export const newestSchema: NewSchema = {
-  version: 65,
+  version: 66,
   statements: [
     `CREATE TABLE account_checkpoints (
       id TEXT PRIMARY KEY,
@@ -78,7 +78,7 @@ export const newestSchema: NewSchema = {
   used_at INTEGER NOT NULL,
   expires_at INTEGER NOT NULL,
   bytes INTEGER NOT NULL CHECK (bytes >= 0),
-  events TEXT NOT NULL,
+  events TEXT NOT NULL, request_id TEXT,
   PRIMARY KEY (workspace_id, digest)
   ) STRICT`,
     `CREATE TABLE call_index (
