@@ -4,7 +4,7 @@ import { aKey, aLogin, morning } from './records.ts';
 
 /** For each topic, writes that announce it, and what they announce. */
 export const changingWrites: Record<
-  Exclude<Topic, 'stop' | 'written'>,
+  Exclude<Topic, 'stop' | 'written' | 'content'>,
   (storage: Storage) => Promise<Change[]>
 > = {
   async revocation({ keys, people, tokens, workspaces }) {

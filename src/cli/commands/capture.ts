@@ -1,6 +1,10 @@
-import { Argument, Command } from '@commander-js/extra-typings';
+import { Argument, Command, Option } from '@commander-js/extra-typings';
 import { captureLevels } from '../../shared/constants/capture-levels.ts';
-import type { getCapture as getCaptureContract } from '../../shared/contract/content.ts';
+import { clearedStores, textStores } from '../../shared/constants/text-stores.ts';
+import type {
+  clearTraceContent as clearTraceContentContract,
+  getCapture as getCaptureContract,
+} from '../../shared/contract/content.ts';
 import type { Result } from '../../shared/contract/endpoint.ts';
 import {
   captureWire,
@@ -144,23 +148,38 @@ const columns = (now: number, names: KeyNames): Column<Capture>[] => [
 
 export const clearCaptureCommand = (context: Context) =>
   new Command('clear')
-    .argument('[query...]', 'only content of calls that match, such as status:failed tag:team=search')
-    .option('--key <key>', 'only content of this key’s calls, by id or name')
-    .option('--user <user>', 'only content of calls for this end user')
+    .argument('[query...]', 'only texts of calls that match, such as status:failed tag:team=search')
+    .option('--key <key>', 'only texts of this key’s calls, by id or name')
+    .option('--user <user>', 'only texts of calls for this end user')
     .option(
       '--until <time>',
-      'only content of calls before this time or through this UTC day',
+      'only texts of calls before this time or through this UTC day',
       pastTime(context),
     )
+    .addOption(new Option('--only <store>', 'only what is stored there').choices(clearedStores))
     .addHelpText('after', example('gateway capture clear --until yesterday'))
-    .action(async (words, { key, user, until }) => {
+    .action(async (words, { key, user, until, only }) => {
       const filter = await resolveFilter(context, { key, model: undefined });
       const cleared = await context
         .client()
-        .call(clearTraceContent, { query: { ...queryIn(words), key: filter.key, user, until } });
-      const { deleted } = cleared;
-      await context.out.done(
-        cleared,
-        `The content of ${deleted} ${deleted === 1 ? 'call was' : 'calls were'} deleted.`,
-      );
+        .call(clearTraceContent, { query: { ...queryIn(words), key: filter.key, user, until, only } });
+      await context.out.done(cleared, clearedText(cleared));
     });
+
+const names = { content: 'content of calls', ...textStores };
+
+/** What was deleted where, and what stays. */
+function clearedText({ stores, running, stays }: Result<typeof clearTraceContentContract>): string {
+  const width = Math.max(...stores.map(({ store }) => names[store].length));
+  return [
+    'Deleted:',
+    ...stores.map(({ store, deleted }) => `  ${names[store].padEnd(width)}  ${count(deleted)}`),
+    ...(running > 0
+      ? [
+          `${running === 1 ? '1 call still runs' : `${count(running)} calls still run`}: what they store is deleted by the same command when they have ended.`,
+        ]
+      : []),
+    'Kept:',
+    ...stays.map(({ store, what }) => `  ${store}: ${what}`),
+  ].join('\n');
+}

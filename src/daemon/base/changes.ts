@@ -24,6 +24,15 @@ export type Change =
   | { topic: 'calibrations' }
   /** When autopilots are to run. */
   | { topic: 'schedules' }
+  /** Texts of the calls that match were deleted; members that are not set select all. */
+  | {
+      topic: 'content';
+      workspaceId: string;
+      keyId: string | undefined;
+      user: string | undefined;
+      before: number | undefined;
+      q: string | undefined;
+    }
   /** A background response or a run of a thread is to stop, whichever daemon runs it. */
   | { topic: 'stop'; id: string }
   /** Other daemons have committed something: what waits for rows reads them again. Never stored. */

@@ -1,8 +1,10 @@
 import { surfaceOf } from '../../shared/contract/endpoint.ts';
 import type { LoginCaller } from '../base/handler.ts';
 import { repeatedly } from '../base/world.ts';
+import { readUser } from '../features/calls/index.ts';
 import {
   Capture,
+  ClearTexts,
   callerLevel,
   captureHandlers,
   WireWindows,
@@ -38,6 +40,7 @@ export function createCapture(
     workspaces: workspaceLevels,
     wires,
     world,
+    userOf: readUser,
     errorText: (error, { endpoint, headers, requestId }) => {
       const surface = errorSurface(surfaceOf(endpoint), headers);
       return errorAnswer(error, { surface, requestId, unauthorizedType: 'unauthorized' }).body;
@@ -52,13 +55,23 @@ export function createCaptureFeature(
   { hostWorkspace }: Pick<Accounts, 'hostWorkspace'>,
   workspaces: Pick<Workspaces, 'membership'>,
 ) {
-  const { content, settings, storage, world, workers } = deps;
+  const { content, log, settings, storage, world, workers } = deps;
   const onWires: Workers['showWires'] = (...shown) => workers?.showWires(...shown);
   const { capture, wires, workspaceLevels, load } = createCapture(deps, { hostWorkspace }, onWires);
+  const matching = matchingCalls(storage.traces, () => world.now());
+  const texts = new ClearTexts({
+    content,
+    texts: storage.texts,
+    matching,
+    changes: storage.changes,
+    hasOthers: () => storage.server !== undefined,
+    log,
+  });
   const feature: Feature = {
     handlers: captureHandlers({
       store: content,
-      matching: matchingCalls(storage.traces, () => world.now()),
+      texts,
+      matching,
       wires,
       now: () => world.now(),
       permitAdmin: (caller: LoginCaller) =>

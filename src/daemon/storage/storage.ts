@@ -6,6 +6,7 @@ import type { AutopilotsStore } from '../features/autopilots/store.ts';
 import type { BackupStore } from '../features/backups/backup-store.ts';
 import type { BudgetsStore } from '../features/budgets/store.ts';
 import type { CacheStore } from '../features/cache/store.ts';
+import type { TextsStore } from '../features/capture/texts-store.ts';
 import type { SlotsStore } from '../features/concurrency/store.ts';
 import type { DaemonsStore, Members } from '../features/daemons/index.ts';
 import type { DecisionsStore } from '../features/decisions/store.ts';
@@ -56,6 +57,7 @@ export interface CallStorage {
   whispers: WhispersStore;
   shouts: ShoutsStore;
   slots: SlotsStore;
+  texts: TextsStore;
   agents: AgentsStore;
   alerts: AlertsStore;
   autopilots: AutopilotsStore;

@@ -1,5 +1,6 @@
 import { type Static, Type } from 'typebox';
 import { partKinds } from '../constants/part-kinds.ts';
+import { clearedStores, stayingRecords } from '../constants/text-stores.ts';
 import { redactionKinds } from '../masking/redaction-kinds.ts';
 import { endpoint } from './endpoint.ts';
 import { Count, finishedRequest, nullable, Timestamp, timeRange } from './vocabulary.ts';
@@ -250,7 +251,8 @@ export const clearTraceContent = endpoint({
   method: 'DELETE',
   path: '/v1/traces/content',
   summary: 'Delete what requests asked and were answered.',
-  description: 'Of all requests of the workspace that match. Their traces stay.',
+  description:
+    'Of all ended requests of the workspace that match, in every place that has their texts: content, stored responses, streams of background responses, runs of threads, cached answers, and answers that an `Idempotency-Key` would repeat. Their traces and usage stay. Of running requests, the content is deleted; `running` tells how many there are.',
   tag: 'Traces',
   access: { login: 'any', loginOnly: true },
   query: Type.Object({
@@ -258,8 +260,35 @@ export const clearTraceContent = endpoint({
     user: Type.Optional(Type.String({ maxLength: 256, description: 'Only requests for this end user.' })),
     until: timeRange.until,
     q: matchingQuery,
+    only: Type.Optional(
+      Type.Enum([...clearedStores], { description: 'Only what is stored there; default: everywhere.' }),
+    ),
   }),
-  result: Type.Object({ object: Type.Literal('trace.content.deleted'), deleted: Count }),
+  result: Type.Object(
+    {
+      object: Type.Literal('trace.texts.deleted'),
+      deleted: Type.Integer({
+        minimum: 0,
+        description: 'Requests whose content was deleted at this daemon.',
+      }),
+      stores: Type.Array(Type.Object({ store: Type.Enum([...clearedStores]), deleted: Count }), {
+        description: 'What was deleted where.',
+      }),
+      running: Type.Integer({
+        minimum: 0,
+        description:
+          'Requests of that key and end user that run, and whose texts are stored when they end: delete again then. 0 with `q`, which no running request matches.',
+      }),
+      stays: Type.Array(
+        Type.Object({
+          store: Type.Enum(Object.keys(stayingRecords) as (keyof typeof stayingRecords)[]),
+          what: Type.String(),
+        }),
+        { description: 'What is kept of these requests nevertheless.' },
+      ),
+    },
+    { $id: 'TextsDeleted' },
+  ),
 });
 
 export const searchTraceContent = endpoint({

@@ -249,9 +249,9 @@ describe('what was asked and answered', () => {
     const status = await run(['capture', '--json']);
     expect(JSON.parse(status.stdout)).toMatchObject({ content: 'memory', dropped: 0 });
     expect(JSON.parse(status.stdout).requests).toBeGreaterThan(0);
-    expect((await run(['capture', 'clear'])).stderr).toMatch(
-      /^The content of \d+ calls? (was|were) deleted\.\n$/,
-    );
+    const { stderr: said } = await run(['capture', 'clear']);
+    expect(said).toMatch(/^Deleted:\n {2}content of calls +\d+\n {2}stored responses +\d+\n/);
+    expect(said).toContain('\nKept:\n  traces: ');
     const { stderr } = await run(['traces', 'search', 'regenschirm'], { tty: true });
     expect(stderr).toContain('Not in the 0 calls whose content is kept.');
   });

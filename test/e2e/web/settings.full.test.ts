@@ -76,7 +76,7 @@ describe.skipIf(chromium === undefined)('Settings (skipped without Chromium)', (
     await page.getByText('Decided by the configuration of the host.').waitFor();
     await page.getByRole('button', { name: 'Clear…' }).click();
     await page.getByRole('dialog').getByRole('button', { name: 'Clear' }).click();
-    await page.getByText('The content of 1 call was deleted.').waitFor();
+    await page.getByText('Deleted: content of calls (1)').waitFor();
     await page.getByText('0 calls of this workspace').waitFor();
     expect(incidents).toEqual(noIncidents);
   });

@@ -15,7 +15,7 @@ export {
 export { HeldCall } from './meter.ts';
 export { createOutput, type Output, type OutputItem, type OutputPart, pictureOf } from './output-items.ts';
 export { inputTokens, noTokens, uncappedBudget } from './pricing/cost-bound.ts';
-export { readLabels } from './read-labels.ts';
+export { readLabels, readUser } from './read-labels.ts';
 export {
   type Answering,
   errorType,

@@ -51,6 +51,17 @@ export function readLabels(
   };
 }
 
+/** The end user that a request names, whatever else is wrong with it. */
+export function readUser(headers: Headers, body: unknown): string | null {
+  try {
+    const { user } = readLabels(headers, { ...(body as LabellingBody | undefined) });
+    return typeof user === 'string' ? user : null;
+  } catch {
+    // Its tags cannot be read, for example.
+    return null;
+  }
+}
+
 const noTags = Object.freeze({});
 
 /** Shorter texts are no credentials that are recognized by their form. */

@@ -28,6 +28,8 @@ export interface CaptureDeps {
   wires: Pick<WireWindows, 'isOpen'>;
   /** The body of an error, as the client of a request gets it. */
   errorText: (error: ApiError, request: ErrorReceiver) => string;
+  /** The end user that a request names whose labels were not read, as it was rejected. */
+  userOf: (headers: Headers, body: unknown) => string | null;
   world: Pick<World, 'now' | 'elapsed'>;
 }
 
@@ -114,7 +116,7 @@ export class Capture implements Captures {
       caller,
       requestId,
       endpoint: path,
-      user: null,
+      user: this.#deps.userOf(headers, body),
       conversation: null,
       headers,
       level,

@@ -1,4 +1,5 @@
 import type { CaptureLevel } from '../../../shared/constants/capture-levels.ts';
+import { stayingRecords } from '../../../shared/constants/text-stores.ts';
 import {
   type ContentText as ContentTextView,
   captureWire,
@@ -27,18 +28,13 @@ import {
 } from '../../base/handler.ts';
 import { timeBound } from '../metering/index.ts';
 import type { CaptureSettings, LevelSource, WireWindows } from './capture-level.ts';
+import type { Cleared, ClearTexts, ClearTextsDeps } from './clear-texts.ts';
 import type { CallContent, Composition, ContentPage, ContentStore, ContentText } from './store.ts';
 
-/** The most requests that are looked up at a time. */
-const lookedUpMax = 500;
-
 export interface CaptureHandlersDeps {
-  /** Finds which of some requests match a query. Fails with `invalid_request` for one that cannot be read. */
-  matching: (
-    workspaceId: string,
-    q: string,
-  ) => (requestIds: readonly string[]) => Promise<ReadonlySet<string>>;
+  matching: ClearTextsDeps['matching'];
   store: ContentStore;
+  texts: Pick<ClearTexts, 'clear'>;
   /** Where the content of the caller’s calls is kept. */
   levelOf: (caller: KeyOrLogin) => { usual: CaptureLevel; source: LevelSource };
   wires: WireWindows;
@@ -50,7 +46,7 @@ export interface CaptureHandlersDeps {
 
 /** The endpoints with which callers of a workspace read and delete the content of its calls; of no other workspace. */
 export function captureHandlers(deps: CaptureHandlersDeps): Handler[] {
-  const { store, settings, levelOf, matching, wires, now, permitAdmin } = deps;
+  const { store, texts, settings, levelOf, matching, wires, now, permitAdmin } = deps;
   const wireView = (workspaceId: string) =>
     wires.of(workspaceId).map(({ keyId, until }) => ({ key: keyId, until: isoTime(until) }));
   return [
@@ -82,23 +78,16 @@ export function captureHandlers(deps: CaptureHandlersDeps): Handler[] {
       return { object: 'trace.content.deleted' as const, deleted: 1 };
     }),
 
-    implement(clearTraceContent, async ({ caller, query: { key: keyId, user, until, q } }) => {
+    implement(clearTraceContent, async ({ caller, query: { key: keyId, user, until, q, only } }) => {
       const { workspaceId } = loginOf(caller);
-      const selection = { workspaceId, keyId, user, before: timeBound('until', until, { now: now() }) };
-      if (q === undefined)
-        return { object: 'trace.content.deleted' as const, deleted: await store.clear(selection) };
-      const matchingOf = matching(workspaceId, q);
-      const found = await store.select(selection);
-      const requestIds = new Set<string>();
-      for (let at = 0; at < found.length; at += lookedUpMax)
-        for (const id of await matchingOf(found.slice(at, at + lookedUpMax))) requestIds.add(id);
-      const deleted = await store.clear({ ...selection, requestIds });
-      return { object: 'trace.content.deleted' as const, deleted };
+      const before = timeBound('until', until, { now: now() });
+      return clearedView(await texts.clear({ workspaceId, keyId, user, before, q }, only));
     }),
 
     implement(searchTraceContent, async ({ caller, query: { key: keyId, limit = 20, ...query } }) => {
       const { workspaceId } = keyOrLogin(caller);
-      const matchingOf = query.q === undefined ? undefined : matching(workspaceId, query.q);
+      const { q } = query;
+      const matchingOf = q === undefined ? undefined : matching(workspaceId, { ...unselected, q });
       const { matches, ...rest } = await store.search({
         workspaceId,
         keyId,
@@ -162,6 +151,21 @@ export function captureHandlers(deps: CaptureHandlersDeps): Handler[] {
       };
     }),
   ];
+}
+
+const unselected = { keyId: undefined, user: undefined, before: undefined };
+
+function clearedView({ content, stores, running }: Cleared) {
+  return {
+    object: 'trace.texts.deleted' as const,
+    deleted: content,
+    stores,
+    running,
+    stays: Object.entries(stayingRecords).map(([store, what]) => ({
+      store: store as keyof typeof stayingRecords,
+      what,
+    })),
+  };
 }
 
 function notKept({ content }: CaptureSettings): ApiError {

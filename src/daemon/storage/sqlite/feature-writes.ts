@@ -19,6 +19,7 @@ import { backgroundWrites } from './responses/background-writes.ts';
 import { responsesWrites } from './responses/writes.ts';
 import { shoutsWrites } from './shouts/writes.ts';
 import { slotsWrites } from './slots/writes.ts';
+import { textsWrites } from './texts/writes.ts';
 import { threadsWrites } from './threads/writes.ts';
 import { tokensWrites } from './tokens/writes.ts';
 import { tracesWrites } from './traces/writes.ts';
@@ -54,6 +55,7 @@ export function featureWrites(database: Connection, totals: BatchTotals, daemon:
     ...decisionsWrites(orm),
     ...responsesWrites(orm),
     ...backgroundWrites(database, orm, daemon),
+    ...textsWrites(database, orm),
     ...threadsWrites(orm, daemon),
     ...idempotencyWrites(database, orm, daemon),
     ...cacheWrites(orm),

@@ -22,6 +22,7 @@ import { backgroundStore } from './responses/background-store.ts';
 import { responsesStore } from './responses/store.ts';
 import { shoutsStore } from './shouts/store.ts';
 import { slotsStore } from './slots/store.ts';
+import { textsStore } from './texts/store.ts';
 import { threadsStore } from './threads/store.ts';
 import { tokensStore } from './tokens/store.ts';
 import { tracesStore } from './traces/store.ts';
@@ -45,6 +46,7 @@ const creators = {
   whispers: whispersStore,
   shouts: shoutsStore,
   slots: slotsStore,
+  texts: textsStore,
   agents: agentsStore,
   alerts: alertsStore,
   autopilots: autopilotsStore,

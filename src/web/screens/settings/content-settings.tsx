@@ -1,5 +1,6 @@
 import { useSignal } from '@preact/signals';
 import { type CaptureLevel, captureLevels } from '../../../shared/constants/capture-levels.ts';
+import { textStores } from '../../../shared/constants/text-stores.ts';
 import type { getCapture as captureContract } from '../../../shared/contract/content.ts';
 import type { Result } from '../../../shared/contract/endpoint.ts';
 import {
@@ -182,7 +183,7 @@ function ClearContent({ onClose }: { onClose: () => void }) {
   const keys = useList(listKeys, { params: { workspace }, query: {} });
   const named = keys.data?.data ?? [];
   return (
-    <Dialog title="Clear the content of calls" onClose={onClose}>
+    <Dialog title="Clear the texts of calls" onClose={onClose}>
       <Form<'key' | 'user' | 'until'>
         fields={[
           {
@@ -201,20 +202,26 @@ function ClearContent({ onClose }: { onClose: () => void }) {
         isDangerous
         onCancel={onClose}
         onSubmit={async ({ key, user, until }) => {
-          const { deleted } = await change(clearTraceContent, {
+          const { stores, running } = await change(clearTraceContent, {
             query: {
               ...(key && { key }),
               ...(user.trim() && { user: user.trim() }),
               ...(until && { until: new Date(until).toISOString() }),
             },
           });
-          toast(`The content of ${deleted === 1 ? '1 call' : `${count(deleted)} calls`} was deleted.`);
+          const names = { content: 'content of calls', ...textStores };
+          const gone = stores.filter(({ deleted }) => deleted > 0);
+          const said = gone.map(({ store, deleted }) => `${names[store]} (${count(deleted)})`).join(', ');
+          const rest =
+            running > 0 ? ` Calls that still run: ${count(running)}; clear again when they end.` : '';
+          toast(`Deleted: ${said || 'nothing'}.${rest}`);
           onClose();
         }}
       >
         <p>
-          What these calls asked and were answered is deleted, for good. All else about them stays, with their
-          usage and cost. Texts that a later call repeats disappear there, too.
+          What these calls asked and were answered is deleted, for good: also stored responses, runs of
+          threads and cached answers. All else about them stays, with their usage and cost. Texts that a later
+          call repeats disappear there, too.
         </p>
       </Form>
     </Dialog>

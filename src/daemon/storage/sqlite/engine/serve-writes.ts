@@ -105,7 +105,7 @@ export function serveWrites(port: MessagePort, { createCommands, onOpen }: Serve
       onOpen?.(database);
       const source = createCommands(database);
       const count = new CommitCount(database);
-      run = lazyRunner(database, source, { count });
+      run = wiping(database, lazyRunner(database, source, { count }));
       close = cleanClose(database, source.totals, count);
       send({ opened: true });
     } else if ('close' in message) {
@@ -145,6 +145,29 @@ export function lazyRunner(
       hasAll = true;
       return run(operations);
     });
+  };
+}
+
+/** How the names of writes begin after which no frame of the write-ahead log keeps what was deleted. */
+const wiped = 'texts.';
+const wipeEveryMs = 100;
+
+/** Empties the write-ahead log after writes that delete texts, as soon as no reader needs it. */
+function wiping(
+  database: Connection,
+  run: (operations: readonly Operation[]) => BatchResult | Promise<BatchResult>,
+): typeof run {
+  const wipe = () => {
+    if (!database.open) return;
+    const timeout = database.pragma('busy_timeout', { simple: true });
+    database.pragma('busy_timeout = 0');
+    const isBusy = database.pragma('wal_checkpoint(TRUNCATE)', { simple: true });
+    database.pragma(`busy_timeout = ${timeout}`);
+    if (isBusy) setTimeout(wipe, wipeEveryMs).unref();
+  };
+  return (operations) => {
+    if (operations.some(([name]) => name.startsWith(wiped))) setTimeout(wipe, wipeEveryMs).unref();
+    return run(operations);
   };
 }
 

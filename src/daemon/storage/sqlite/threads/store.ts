@@ -1,6 +1,6 @@
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import type { MessageRecord, ThreadsStore } from '../../../features/threads/threads-store.ts';
-import { and, asc, columnsOf, desc, eq, gt, gte, inArray, isNotNull, lt, type Orm } from '../engine/orm.ts';
+import { and, asc, columnsOf, desc, eq, gt, inArray, isNotNull, lt, type Orm } from '../engine/orm.ts';
 import type { StoreContext } from '../engine/store-context.ts';
 import { threadEvents, threadMessages, threadRuns, threads } from './tables.ts';
 import type { ThreadsWrites } from './writes.ts';
@@ -120,17 +120,19 @@ function messageReads(orm: Orm): Pick<ThreadsStore, 'messages' | 'messagesOf' | 
         .orderBy(asc(threadMessages.position))
         .all(),
     conversation: async (threadId) => {
-      const { item, isOutput } = threadMessages;
+      const { item, isOutput, position } = threadMessages;
       const all: Pick<MessageRecord, 'item' | 'isOutput'>[] = [];
+      let last = -1;
       for (;;) {
         const rows = orm
-          .select({ item, isOutput })
+          .select({ item, isOutput, position })
           .from(threadMessages)
-          .where(and(ofThread(threadId), gte(threadMessages.position, all.length)))
-          .orderBy(asc(threadMessages.position))
+          .where(and(ofThread(threadId), gt(position, last)))
+          .orderBy(asc(position))
           .limit(messagesPerTurn)
           .all();
-        all.push(...rows);
+        all.push(...rows.map((row) => ({ item: row.item, isOutput: row.isOutput })));
+        last = rows.at(-1)?.position ?? last;
         if (rows.length < messagesPerTurn) return all;
         await nextTurn();
       }

@@ -91,10 +91,15 @@ function runWrites(orm: Orm, daemon: number) {
           characters: sql`${threads.characters} + ${characters}`,
         })
         .where(and(eq(threads.id, threadId), eq(threads.runId, runId)))
-        .returning({ messages: threads.messages })
+        .returning({ id: threads.id })
         .all();
       if (!ended) return false;
-      const first = ended.messages - messages.length;
+      const [next] = orm
+        .select({ position: sql<number>`coalesce(max(${threadMessages.position}) + 1, 0)` })
+        .from(threadMessages)
+        .where(eq(threadMessages.threadId, threadId))
+        .all();
+      const first = next?.position ?? 0;
       for (const [index, message] of messages.entries()) {
         const place = { threadId, runId, position: first + index, createdAt: at };
         orm

@@ -1,0 +1,87 @@
+import type { TextStore } from '../../../../shared/constants/text-stores.ts';
+import type { Connection } from '../engine/connection.ts';
+import { and, eq, type Orm, sql } from '../engine/orm.ts';
+import { threadEvents, threadMessages, threadRuns, threads } from '../threads/tables.ts';
+import { idParts } from './text-ids.ts';
+
+interface Removed {
+  store: TextStore;
+  workspaceId: string;
+  ids: readonly string[];
+}
+
+export function textsWrites(database: Connection, orm: Orm) {
+  const listed = '(SELECT value FROM json_each(@ids))';
+  const mine = (table: string) =>
+    `(SELECT id FROM ${table} WHERE id IN ${listed} AND workspace_id = @workspaceId)`;
+  const run = (statement: string, { workspaceId, ids }: Removed): number =>
+    database.prepare<[object]>(statement).run({ workspaceId, ids: JSON.stringify(ids) }).changes;
+  const forget: Readonly<Record<TextStore, (removed: Removed) => number>> = {
+    responses: (removed) => {
+      run(`DELETE FROM response_items WHERE response_id IN ${mine('responses')}`, removed);
+      return run(`DELETE FROM responses WHERE id IN ${listed} AND workspace_id = @workspaceId`, removed);
+    },
+    background_responses: (removed) => {
+      run(`DELETE FROM response_events WHERE response_id IN ${mine('background_responses')}`, removed);
+      return run(
+        `DELETE FROM background_responses WHERE id IN ${listed} AND workspace_id = @workspaceId AND is_running = 0`,
+        removed,
+      );
+    },
+    threads: ({ workspaceId, ids }) =>
+      ids.map(idParts).filter(([threadId, runId]) => removeRun(orm, { workspaceId, threadId, runId })).length,
+    cached_answers: (removed) =>
+      run(`DELETE FROM cached_answers WHERE workspace_id = @workspaceId AND digest IN ${listed}`, removed),
+    idempotency_keys: ({ ids }) => {
+      const remove = database.prepare<[string, string]>(
+        `DELETE FROM idempotency_keys WHERE scope = ? AND key = ? AND state = 'done'`,
+      );
+      return ids.reduce((sum, id) => sum + remove.run(...idParts(id)).changes, 0);
+    },
+  };
+  return { 'texts.remove': (removed: Removed): number => forget[removed.store](removed) };
+}
+
+interface RunOfThread {
+  workspaceId: string;
+  threadId: string;
+  runId: string;
+}
+
+/** Removes an ended run with its messages and events, and the title of its thread, which may quote it. */
+function removeRun(orm: Orm, { workspaceId, threadId, runId }: RunOfThread): boolean {
+  const thread = and(eq(threads.id, threadId), eq(threads.workspaceId, workspaceId));
+  const found = orm.select().from(threads).where(thread).get();
+  if (!found || found.runId === runId) return false;
+  const messages = and(eq(threadMessages.threadId, threadId), eq(threadMessages.runId, runId));
+  const items = orm.select({ item: threadMessages.item }).from(threadMessages).where(messages).all();
+  orm.delete(threadMessages).where(messages).run();
+  orm
+    .delete(threadEvents)
+    .where(and(eq(threadEvents.runId, runId), eq(threadEvents.threadId, threadId)))
+    .run();
+  const run = and(eq(threadRuns.id, runId), eq(threadRuns.threadId, threadId));
+  const wasThere = orm.delete(threadRuns).where(run).run().changes > 0;
+  orm
+    .update(threads)
+    .set({
+      title: null,
+      messages: sql`${threads.messages} - ${items.length}`,
+      characters: sql`${threads.characters} - ${items.reduce((sum, { item }) => sum + item.length, 0)}`,
+    })
+    .where(thread)
+    .run();
+  if (found.runId === null) removeEmpty(orm, threadId);
+  return wasThere;
+}
+
+/** Without runs, what is left of a thread are messages of which nothing says whose they are. */
+function removeEmpty(orm: Orm, threadId: string): void {
+  const ofThread = eq(threadRuns.threadId, threadId);
+  if (orm.select({ id: threadRuns.id }).from(threadRuns).where(ofThread).limit(1).get()) return;
+  for (const table of [threadEvents, threadMessages])
+    orm.delete(table).where(eq(table.threadId, threadId)).run();
+  orm.delete(threads).where(eq(threads.id, threadId)).run();
+}
+
+export type TextsWrites = ReturnType<typeof textsWrites>;
