@@ -7,7 +7,7 @@ import { connectResponses } from '../../shared/contract/response-socket.ts';
 import { createResponse } from '../../shared/contract/responses.ts';
 import { subscriberNetwork } from '../../shared/http/network-address.ts';
 import { type Caller, credentialId, KeyRefused } from '../base/handler.ts';
-import { readLabels } from '../features/calls/index.ts';
+import { readLabels, readUser } from '../features/calls/index.ts';
 import type { Capture } from '../features/capture/index.ts';
 import { type Rejections, reasonOf } from '../features/traces/index.ts';
 import type { FailedRequest } from '../http/server-options.ts';
@@ -55,7 +55,10 @@ export function rejectedRequests(
       ...(error === undefined ? leftBeforeAnswer : reasonOf(error)),
       totalMs: Math.round(durationMs),
       // The other labels may be what the request failed for.
-      labels: readLabels({ 'user-agent': headers['user-agent'] }),
+      labels: {
+        ...readLabels({ 'user-agent': headers['user-agent'] }),
+        user: workspaceId === null ? null : readUser(headers, body),
+      },
     });
     capture.rejectedRequest(failed);
   };

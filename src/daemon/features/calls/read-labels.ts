@@ -55,12 +55,15 @@ export function readLabels(
 export function readUser(headers: Headers, body: unknown): string | null {
   try {
     const { user } = readLabels(headers, { ...(body as LabellingBody | undefined) });
-    return typeof user === 'string' ? user : null;
+    return typeof user === 'string' && isOneLine(user) ? user : null;
   } catch {
     // Its tags cannot be read, for example.
     return null;
   }
 }
+
+const isOneLine = (text: string) =>
+  text.length <= labelCharactersMax && !/[\p{Cc}\p{Zl}\p{Zp}]/u.test(text) && text.isWellFormed();
 
 const noTags = Object.freeze({});
 
