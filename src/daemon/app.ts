@@ -61,10 +61,10 @@ export function createApp(deps: AppDeps) {
   const events = createEventFeed({ store: storage.events, world });
   const workspaces = createWorkspaces({ store: storage.workspaces, changes: storage.changes });
   const accounts = createAccounts(deps, { events, workspaces });
-  const { authentication } = accounts;
   const models = { ...createModels(deps, { accounts, events, workspaces }), ...createConcurrency(deps) };
   const { ownKeys, providers } = models;
-  const { capture, ...content } = createCaptureFeature(deps, accounts, workspaces);
+  const records = { ...events, recordCounted: (id: string) => observation.recordCounted(id) };
+  const { capture, ...content } = createCaptureFeature(deps, accounts, workspaces, records);
   const observation = createObservation(deps, { accounts, capture, events, models, workspaces });
   const { observers, running } = observation;
   const threads = createThreads(deps);
@@ -106,7 +106,7 @@ export function createApp(deps: AppDeps) {
     engine,
     ownKeys,
     createCacheFeature(deps, workspaces),
-    createSiteFeature(deps, { authentication, events, threads }),
+    createSiteFeature(deps, { ...accounts, events, threads }),
     wallets,
     payments,
     paywalls,
@@ -141,7 +141,7 @@ export function createApp(deps: AppDeps) {
   return {
     ...all,
     handlers,
-    authenticate: createAuthenticate({ authentication, workspaces, paidCalls: payments.paidCalls }),
+    authenticate: createAuthenticate({ ...accounts, workspaces, paidCalls: payments.paidCalls }),
     bootstrap: (files: BootstrapFiles) => accounts.bootstrap(files, deps.loginName),
     catalog: models.catalog,
     configWarnings: models.configWarnings,

@@ -78,5 +78,39 @@ describe.skipIf(missing !== undefined)(
       await expect.poll(() => placesOf(anna.text), { timeout: 60_000 }).toEqual([]);
       expect((await placesOf(bob.text)).length).toBeGreaterThan(20);
     });
+
+    test('a forgotten user has a pseudonym at both, and later calls have the name', async () => {
+      const cleo = 'cleo@example.com';
+      const model = chaos.addModel('echo', answers({ text: 'Yes.' }));
+      const ask = async ({ url, key }: ChildDaemon) => {
+        const headers = {
+          authorization: `Bearer ${key}`,
+          'content-type': 'application/json',
+          'x-service-user': cleo,
+        };
+        const body = JSON.stringify({ model, input: 'Hello' });
+        const answer = await fetch(`${url}/v1/responses`, { method: 'POST', headers, body });
+        expect(answer.status).toBe(200);
+      };
+      for (const daemon of daemons) await ask(daemon);
+      const [first, second] = daemons as [ChildDaemon, ChildDaemon];
+      const asOwner = async ({ url, login }: ChildDaemon, path: string, method = 'GET') =>
+        (await fetch(url + path, { method, headers: { authorization: `Bearer ${login}` } })).json();
+      expect((await placesOf(cleo)).length).toBeGreaterThan(5);
+      const { forgotten } = (await asOwner(
+        first,
+        `/v1/traces/content?user=${cleo}&forget=true`,
+        'DELETE',
+      )) as {
+        forgotten: { pseudonym: string; calls: number };
+      };
+      expect(forgotten.calls).toBe(2);
+      await expect.poll(() => placesOf(cleo), { timeout: 60_000 }).toEqual([]);
+      // The other daemon had the name in its memory.
+      await ask(second);
+      const found = async (user: string) =>
+        ((await asOwner(second, `/v1/traces?q=user:${user}`)) as { data: unknown[] }).data.length;
+      expect([await found(cleo), await found(forgotten.pseudonym)]).toEqual([1, 2]);
+    });
   },
 );

@@ -101,6 +101,9 @@ const bounded: [sql: RegExp, reason: string][] = [
   [/from "holds" where "holds"."daemon" = \? order by/, 'a start reads the holds that were left'],
   [/^UPDATE keys SET owner_id = heir.user_id/, 'only when a user is deleted'],
   [/"(revoked_at|deleted_at)" = \? where .*"(owner_id|created_by)" = \?/, 'only when a user is deleted'],
+  [/^SELECT number, text FROM names WHERE glob/, 'only when an end user is forgotten'],
+  [/ FROM attempt_slots WHERE provider = @number OR /, 'only when an end user is forgotten'],
+  [/ FROM events WHERE workspace_id = @workspaceId AND glob/, 'only when an end user is forgotten'],
   [
     /^delete from "login_codes" where "login_codes"."user_id" = \?$/,
     'codes are deleted once they have expired',

@@ -2,7 +2,17 @@ import { describe, expect, test } from 'vitest';
 import type { Storage } from '../../src/daemon/storage/storage.ts';
 import { noLabels } from '../../src/shared/constants/call-labels.ts';
 import { type TextStore, textStoreNames } from '../../src/shared/constants/text-stores.ts';
-import { aHold, aResponse, dayMs, morning, type OpenStorage } from './records.ts';
+import {
+  aHold,
+  aResponse,
+  aSettlement,
+  dayMs,
+  having,
+  morning,
+  noSearch,
+  type OpenStorage,
+  owner,
+} from './records.ts';
 
 const bounds = { messagesMax: 10, charactersMax: 1_000 };
 const expires = { createdAt: morning, expiresAt: morning + dayMs };
@@ -150,6 +160,83 @@ export function textsStoreContract(open: OpenStorage): void {
       await tell(storage);
       expect(await storage.texts.remove('threads', 'ws_1', ['th_1 run_ann', 'th_1 run_bob'])).toBe(2);
       expect(await storage.threads.byId('ws_1', 'th_1')).toBeUndefined();
+    });
+
+    test('a forgotten user is a pseudonym in folded and other calls, in one workspace, and as no other name', async () => {
+      const storage = await open();
+      const { ledger, metering, texts, traces } = storage;
+      await storage.workspaces.createOwner(owner);
+      const settle = (from: number, count: number, name = '') =>
+        Promise.all(
+          Array.from({ length: count }, (_, index) => {
+            const number = from + index;
+            // Of the calls that are not folded, none in the first workspace.
+            const isAnn = number % 3 === 0 && (number < 600 || number % 2 === 1);
+            const tags: Record<string, string> = isAnn ? { name: 'ann', team: 'a' } : {};
+            const labels = {
+              ...noLabels,
+              user: isAnn ? 'ann' : 'bob',
+              conversation: isAnn ? 'ann' : null,
+              tags,
+            };
+            const workspaceId = number % 2 === 0 ? 'ws_1' : 'ws_2';
+            return metering.settle(aSettlement(`req_${name}${number}`, { workspaceId, labels }));
+          }),
+        );
+      // Enough to be folded, and some that are not.
+      await settle(0, 600);
+      await settle(600, 60);
+      const range = { since: 0, until: morning + dayMs, timeZone: 'UTC' };
+      const everyone = { keyId: undefined, model: undefined, ...range };
+      const usage = async (workspaceId: string, by: 'user' | 'tag' | 'model') => {
+        const groups = await metering.summarize({ ...everyone, workspaceId, groupBy: [by] });
+        return Object.fromEntries(groups.map(({ groups: [name], ...sums }) => [name, sums]));
+      };
+      const found = async (workspaceId: string, user: string) =>
+        (
+          await traces.search({
+            ...noSearch,
+            workspaceId,
+            terms: [having('user', user)],
+            since: undefined,
+            until: undefined,
+            after: undefined,
+            limit: 1_000,
+          })
+        ).calls.length;
+      const all = async (workspaceId: string) => [
+        await usage(workspaceId, 'user'),
+        await usage(workspaceId, 'tag'),
+        await usage(workspaceId, 'model'),
+      ];
+      const before = { first: await all('ws_1'), second: await all('ws_2') };
+      const forget = (workspaceId: string, pseudonym: string) => {
+        const event = { type: 'user.forgotten', workspaceId, at: morning, data: { user: pseudonym } };
+        return texts.forgetUser({ workspaceId, user: 'ann', pseudonym, event });
+      };
+      expect(await forget('ws_2', 'nobody')).toEqual({ calls: 110, rejections: 0, budgets: [] });
+      const renamed = JSON.stringify(before.second).replace('"ann"', '"nobody"').replace('=ann', '=nobody');
+      expect(await all('ws_2')).toEqual(JSON.parse(renamed));
+      expect(await all('ws_1')).toEqual(before.first);
+      expect([await found('ws_2', 'ann'), await found('ws_2', 'nobody')]).toEqual([0, 110]);
+      // When the other workspace forgets it, too, it is no name any more.
+      expect(await forget('ws_1', 'none')).toMatchObject({ calls: 100 });
+      await settle(660, 4);
+      await settle(0, 1, 'again');
+      expect([await found('ws_1', 'ann'), await found('ws_1', 'none')]).toEqual([1, 100]);
+      expect((await ledger.verify()).problems).toEqual([]);
+    });
+
+    test('what is also the name of a model stays one', async () => {
+      const { metering, texts, traces } = await open();
+      const labels = { ...noLabels, user: 'openai/gpt-5' };
+      await metering.settle(aSettlement('req_1', { labels }));
+      const event = { type: 'user.forgotten', workspaceId: 'ws_1', at: morning, data: {} };
+      await texts.forgetUser({ workspaceId: 'ws_1', user: 'openai/gpt-5', pseudonym: 'nobody', event });
+      expect(await traces.find('ws_1', 'req_1')).toMatchObject({
+        model: 'openai/gpt-5',
+        labels: { user: 'nobody' },
+      });
     });
 
     test('of running calls are counted by key and end user', async () => {

@@ -157,19 +157,27 @@ export const clearCaptureCommand = (context: Context) =>
       pastTime(context),
     )
     .addOption(new Option('--only <store>', 'only what is stored there').choices(clearedStores))
+    .option('--forget', 'also have a pseudonym stand for the user in traces, usage, tags, events and budgets')
     .addHelpText('after', example('gateway capture clear --until yesterday'))
-    .action(async (words, { key, user, until, only }) => {
+    .action(async (words, { key, user, until, only, forget }) => {
       const filter = await resolveFilter(context, { key, model: undefined });
       const cleared = await context
         .client()
-        .call(clearTraceContent, { query: { ...queryIn(words), key: filter.key, user, until, only } });
+        .call(clearTraceContent, {
+          query: { ...queryIn(words), key: filter.key, user, until, only, forget },
+        });
       await context.out.done(cleared, clearedText(cleared));
     });
 
 const names = { content: 'content of calls', ...textStores };
 
 /** What was deleted where, and what stays. */
-function clearedText({ stores, running, stays }: Result<typeof clearTraceContentContract>): string {
+function clearedText({
+  stores,
+  running,
+  stays,
+  forgotten,
+}: Result<typeof clearTraceContentContract>): string {
   const width = Math.max(...stores.map(({ store }) => names[store].length));
   return [
     'Deleted:',
@@ -178,6 +186,14 @@ function clearedText({ stores, running, stays }: Result<typeof clearTraceContent
       ? [
           `${running === 1 ? '1 call still runs' : `${count(running)} calls still run`}: what they store is deleted by the same command when they have ended.`,
         ]
+      : []),
+    ...(forgotten === null
+      ? []
+      : [
+          `The user is ${forgotten.pseudonym} in ${count(forgotten.calls)} finished and ${count(forgotten.rejections)} rejected calls.`,
+        ]),
+    ...(forgotten !== null && forgotten.budgets.length > 0
+      ? [`Budgets that count no later calls of the user: ${forgotten.budgets.join(', ')}`]
       : []),
     'Kept:',
     ...stays.map(({ store, what }) => `  ${store}: ${what}`),

@@ -32,6 +32,8 @@ export type Change =
       user: string | undefined;
       before: number | undefined;
       q: string | undefined;
+      /** The records of the calls have that user; their content may have the name that was replaced. */
+      isForgotten?: true;
     }
   /** A background response or a run of a thread is to stop, whichever daemon runs it. */
   | { topic: 'stop'; id: string }

@@ -5,6 +5,7 @@ import { readUser } from '../features/calls/index.ts';
 import {
   Capture,
   ClearTexts,
+  type ClearTextsDeps,
   callerLevel,
   captureHandlers,
   WireWindows,
@@ -54,6 +55,7 @@ export function createCaptureFeature(
   deps: AppDeps,
   { hostWorkspace }: Pick<Accounts, 'hostWorkspace'>,
   workspaces: Pick<Workspaces, 'membership'>,
+  { announce, recordCounted }: Pick<ClearTextsDeps, 'announce' | 'recordCounted'>,
 ) {
   const { content, log, settings, storage, world, workers } = deps;
   const onWires: Workers['showWires'] = (...shown) => workers?.showWires(...shown);
@@ -65,6 +67,9 @@ export function createCaptureFeature(
     matching,
     changes: storage.changes,
     hasOthers: () => storage.server !== undefined,
+    announce,
+    recordCounted,
+    world,
     log,
   });
   const feature: Feature = {

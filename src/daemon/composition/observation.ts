@@ -76,6 +76,8 @@ export function createObservation(
   return {
     observers,
     running,
+    /** Stores rejected calls of a workspace that were only counted. */
+    recordCounted: (workspaceId: string) => rejections.recordCounted([workspaceId]),
     /** Takes what the server reports of the requests to these endpoints, and what workers do. */
     reports(handlers: readonly Handler[]) {
       const endpointWithId = (id: string | undefined) =>

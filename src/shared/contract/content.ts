@@ -263,6 +263,12 @@ export const clearTraceContent = endpoint({
     only: Type.Optional(
       Type.Enum([...clearedStores], { description: 'Only what is stored there; default: everywhere.' }),
     ),
+    forget: Type.Optional(
+      Type.Boolean({
+        description:
+          'Also replaces the name of `user`, in traces, usage, tags, conversations, events and budgets, by a pseudonym that is drawn at random; totals do not change. For owners and admins. Later requests for the same user have its name again, and are not linked with the pseudonym.',
+      }),
+    ),
   }),
   result: Type.Object(
     {
@@ -285,6 +291,19 @@ export const clearTraceContent = endpoint({
           what: Type.String(),
         }),
         { description: 'What is kept of these requests nevertheless.' },
+      ),
+      forgotten: nullable(
+        Type.Object(
+          {
+            pseudonym: Type.String(),
+            calls: Type.Integer({ minimum: 0, description: 'That name the pseudonym now.' }),
+            rejections: Type.Integer({ minimum: 0, description: 'The same of rejected calls.' }),
+            budgets: Type.Array(Type.String(), {
+              description: 'Budgets of the user, which count no later calls any more.',
+            }),
+          },
+          { description: 'With `forget`.' },
+        ),
       ),
     },
     { $id: 'TextsDeleted' },

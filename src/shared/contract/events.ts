@@ -41,6 +41,7 @@ export const eventTypes = [
   'member.joined',
   'member.changed',
   'member.left',
+  'user.forgotten',
 ] as const;
 
 const groups = [...new Set(eventTypes.map((type) => `${type.split('.')[0]}.*`))];

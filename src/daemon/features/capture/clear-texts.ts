@@ -1,8 +1,10 @@
 import { type clearedStores, type TextStore, textStoreNames } from '../../../shared/constants/text-stores.ts';
 import type { Change, ChangeOf, Changes } from '../../base/changes.ts';
 import type { Log } from '../../base/log.ts';
+import type { World } from '../../base/world.ts';
+import type { NewEvent } from '../events/index.ts';
 import type { ContentSelection, ContentStore } from './store.ts';
-import type { TextsStore } from './texts-store.ts';
+import type { ForgottenUser, TextsStore } from './texts-store.ts';
 
 /** The most calls that are looked up at a time. */
 const lookedUpMax = 500;
@@ -13,11 +15,12 @@ const removedAtOnce = 32;
 export interface ClearedCalls extends Omit<ContentSelection, 'requestIds'> {
   /** A query of the calls’ language. */
   q: string | undefined;
+  /** Only calls whose records have that user, whatever their content says. */
+  isForgotten?: true;
 }
 
 export interface Cleared {
-  /** Calls whose content was deleted at this daemon. */
-  content: number;
+  /** Of content, the calls of which this daemon had some. */
   stores: { store: (typeof clearedStores)[number]; deleted: number }[];
   /** Selected calls that run, whose texts are stored when they end. A query selects none. */
   running: number;
@@ -32,9 +35,19 @@ export interface ClearTextsDeps {
     matched: Omit<ClearedCalls, 'workspaceId'>,
   ) => (requestIds: readonly string[]) => Promise<ReadonlySet<string>>;
   changes: Changes;
+  /** Tells readers of a stored event. */
+  announce: (event: NewEvent) => void;
+  /** Stores what is in memory of rejected calls of a workspace. */
+  recordCounted: (workspaceId: string) => Promise<void>;
+  world: Pick<World, 'now' | 'randomBytes'>;
   /** Whether other daemons may keep content of calls of the same database. */
   hasOthers: () => boolean;
   log: Pick<Log, 'warn'>;
+}
+
+/** An end user whose name was replaced. */
+export interface Forgotten extends ForgottenUser {
+  pseudonym: string;
 }
 
 /** Deletes what calls asked and were answered, wherever it is kept. */
@@ -50,19 +63,37 @@ export class ClearTexts {
 
   /** In one of the places, or in all. */
   async clear(calls: ClearedCalls, only?: Cleared['stores'][number]['store']): Promise<Cleared> {
-    const { texts } = this.#deps;
-    const { workspaceId, keyId, user } = calls;
     // Counted first: a call that ends meanwhile is counted, deleted, or both.
-    const running = calls.q === undefined ? await texts.running(workspaceId, { keyId, user }) : 0;
-    const matching = this.#matching(calls);
+    const { q, workspaceId } = calls;
+    const running = q === undefined ? await this.#deps.texts.running(workspaceId, calls) : 0;
+    const stores = await this.#clearHere(calls, only);
+    if (only === undefined || only === 'content') await this.#announce({ topic: 'content', ...calls });
+    return { stores, running };
+  }
+
+  /** Deletes the texts of a person, and has a pseudonym stand for the name in all that stays. */
+  async forget(workspaceId: string, user: string): Promise<Cleared & { forgotten: Forgotten }> {
+    const { texts, world, announce, recordCounted } = this.#deps;
+    const calls = { workspaceId, user, keyId: undefined, before: undefined, q: undefined };
+    const running = await texts.running(workspaceId, calls);
+    const stores = await this.#clearHere(calls);
+    await recordCounted(workspaceId);
+    const pseudonym = `forgotten-${Buffer.from(world.randomBytes(8)).toString('hex')}`;
+    const event = { type: 'user.forgotten', workspaceId, at: world.now(), data: { user: pseudonym } };
+    const renamed = await texts.forgetUser({ workspaceId, user, pseudonym, event });
+    announce(event);
+    await this.#announce({ topic: 'content', ...calls, user: pseudonym, isForgotten: true });
+    return { stores, running, forgotten: { pseudonym, ...renamed } };
+  }
+
+  async #clearHere(calls: ClearedCalls, only?: string): Promise<Cleared['stores']> {
     const isWanted = (store: string) => only === undefined || only === store;
-    const stored: Cleared['stores'] = [];
+    const matching = this.#matching(calls);
+    const stores: Cleared['stores'] = [];
+    if (isWanted('content')) stores.push({ store: 'content', deleted: await this.#clearContent(calls) });
     for (const store of textStoreNames.filter(isWanted))
-      stored.push({ store, deleted: await this.#clearStore(store, workspaceId, matching) });
-    if (!isWanted('content')) return { content: 0, stores: stored, running };
-    const content = await this.#clearContent(calls);
-    await this.#announce({ topic: 'content', ...calls });
-    return { content, stores: [{ store: 'content', deleted: content }, ...stored], running };
+      stores.push({ store, deleted: await this.#clearStore(store, calls.workspaceId, matching) });
+    return stores;
   }
 
   async #announce(change: Change): Promise<void> {
@@ -90,15 +121,16 @@ export class ClearTexts {
     }
   }
 
-  async #clearContent({ q, ...selection }: ClearedCalls): Promise<number> {
+  async #clearContent({ q, isForgotten, ...selection }: ClearedCalls): Promise<number> {
     const { content } = this.#deps;
-    if (q === undefined) return await content.clear(selection);
+    if (q === undefined && !isForgotten) return await content.clear(selection);
     const matching = this.#matching({ q, ...selection });
-    const found = await content.select(selection);
+    const kept = isForgotten ? { ...selection, user: undefined } : selection;
+    const found = await content.select(kept);
     const requestIds = new Set<string>();
     for (let at = 0; at < found.length; at += lookedUpMax)
       for (const id of await matching(found.slice(at, at + lookedUpMax))) requestIds.add(id);
-    return await content.clear({ ...selection, requestIds });
+    return await content.clear({ ...kept, requestIds });
   }
 
   #matching({ workspaceId, ...matched }: ClearedCalls) {

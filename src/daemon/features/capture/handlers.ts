@@ -17,6 +17,7 @@ import {
   type TraceContent,
 } from '../../../shared/contract/content.ts';
 import { ApiError } from '../../../shared/errors.ts';
+import { inputFault } from '../../../shared/faults/input-faults.ts';
 import { isoTime } from '../../../shared/time/time.ts';
 import {
   type Handler,
@@ -28,13 +29,13 @@ import {
 } from '../../base/handler.ts';
 import { timeBound } from '../metering/index.ts';
 import type { CaptureSettings, LevelSource, WireWindows } from './capture-level.ts';
-import type { Cleared, ClearTexts, ClearTextsDeps } from './clear-texts.ts';
+import type { Cleared, ClearTexts, ClearTextsDeps, Forgotten } from './clear-texts.ts';
 import type { CallContent, Composition, ContentPage, ContentStore, ContentText } from './store.ts';
 
 export interface CaptureHandlersDeps {
   matching: ClearTextsDeps['matching'];
   store: ContentStore;
-  texts: Pick<ClearTexts, 'clear'>;
+  texts: Pick<ClearTexts, 'clear' | 'forget'>;
   /** Where the content of the caller’s calls is kept. */
   levelOf: (caller: KeyOrLogin) => { usual: CaptureLevel; source: LevelSource };
   wires: WireWindows;
@@ -78,8 +79,15 @@ export function captureHandlers(deps: CaptureHandlersDeps): Handler[] {
       return { object: 'trace.content.deleted' as const, deleted: 1 };
     }),
 
-    implement(clearTraceContent, async ({ caller, query: { key: keyId, user, until, q, only } }) => {
+    implement(clearTraceContent, async ({ caller, query: { key: keyId, user, until, q, only, forget } }) => {
       const { workspaceId } = loginOf(caller);
+      if (forget) {
+        const isAlone = [keyId, until, q, only].every((condition) => condition === undefined);
+        if (user === undefined || !isAlone)
+          throw inputFault('forget', 'needs `user`, and takes no other condition');
+        await permitAdmin(loginOf(caller));
+        return clearedView(await texts.forget(workspaceId, user));
+      }
       const before = timeBound('until', until, { now: now() });
       return clearedView(await texts.clear({ workspaceId, keyId, user, before, q }, only));
     }),
@@ -155,16 +163,17 @@ export function captureHandlers(deps: CaptureHandlersDeps): Handler[] {
 
 const unselected = { keyId: undefined, user: undefined, before: undefined };
 
-function clearedView({ content, stores, running }: Cleared) {
+function clearedView({ stores, running, forgotten }: Cleared & { forgotten?: Forgotten }) {
   return {
     object: 'trace.texts.deleted' as const,
-    deleted: content,
+    deleted: stores.find(({ store }) => store === 'content')?.deleted ?? 0,
     stores,
     running,
     stays: Object.entries(stayingRecords).map(([store, what]) => ({
       store: store as keyof typeof stayingRecords,
       what,
     })),
+    forgotten: forgotten ?? null,
   };
 }
 

@@ -53,6 +53,8 @@ const changesOf: ChangesOf = {
       : none,
   'budgets.put': ({ budget: { workspaceId, id } }) => [{ topic: 'budget', workspaceId, id }],
   'budgets.remove': ({ workspaceId, id }) => [{ topic: 'budget', workspaceId, id }],
+  'texts.forgetUser': ({ workspaceId }, { budgets }) =>
+    budgets.map((id): Change => ({ topic: 'budget', workspaceId, id })),
   'peers.put': ({ settings: { workspaceId, name } }) => [{ topic: 'peer', workspaceId, name }],
   'peers.remove': ({ workspaceId, name }) => [{ topic: 'peer', workspaceId, name }],
   'providerKeys.put': ({ record: { workspaceId, provider, name } }) => [

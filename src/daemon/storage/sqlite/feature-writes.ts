@@ -55,7 +55,7 @@ export function featureWrites(database: Connection, totals: BatchTotals, daemon:
     ...decisionsWrites(orm),
     ...responsesWrites(orm),
     ...backgroundWrites(database, orm, daemon),
-    ...textsWrites(database, orm),
+    ...textsWrites(database, orm, totals),
     ...threadsWrites(orm, daemon),
     ...idempotencyWrites(database, orm, daemon),
     ...cacheWrites(orm),

@@ -14,6 +14,7 @@ import type { Connection } from './connection.ts';
  * `totals_from`: since when totals by quarter of an hour, by label and of latency have all calls, milliseconds since 1970.
  * `slots_from`: the same of totals by label and quarter of an hour, and of requests to providers.
  * `restored_to`: the time of the backup that was restored, until the first start after it.
+ * `forgotten_names`: how often names of end users were replaced, after which writers read names again.
  * `commits`: how many transactions with writes were committed.
  * `last_daemon`: the highest number of a daemon, where several can use the database.
  * `data_key`: identifies the key in the file `data-key`, without revealing it.
@@ -35,6 +36,7 @@ export type MetaName =
   | 'restored_to'
   | 'data_key'
   | 'unfinished_copy'
+  | 'forgotten_names'
   | 'commits'
   | 'last_daemon';
 

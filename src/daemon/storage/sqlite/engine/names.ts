@@ -14,6 +14,7 @@ export const fixedNames = { completed: 1, incomplete: 2, failed: 3, canceled: 4,
 export class NameNumbers {
   readonly #find: (text: string) => number | undefined;
   readonly #insert: (number: number, text: string) => unknown;
+  readonly #rename: (text: string, number: number) => unknown;
   readonly #known = new Map<string, number>();
   /** Added by the running batch. */
   #added: [number: number, text: string][] = [];
@@ -23,7 +24,9 @@ export class NameNumbers {
     const find = database.prepare<[string], number>('SELECT number FROM names WHERE text = ?').pluck();
     const insert = database.prepare<[number, string]>('INSERT INTO names (number, text) VALUES (?, ?)');
     this.#find = (text) => find.get(text);
+    const rename = database.prepare<[string, number]>('UPDATE names SET text = ? WHERE number = ?');
     this.#insert = (number, text) => insert.run(number, text);
+    this.#rename = (text, number) => rename.run(text, number);
     this.#last =
       database.prepare<[], number>('SELECT coalesce(max(number), 0) FROM names').pluck().get() ?? 0;
   }
@@ -42,6 +45,19 @@ export class NameNumbers {
   /** The number of a name, unless it is new. */
   find(text: string): number | undefined {
     return this.#known.get(text) ?? this.#find(text);
+  }
+
+  /** Has no row say this any more. What may still refer to the number reads another text. */
+  erase(number: number, text: string): void {
+    const erased = `forgotten ${number}`;
+    this.#known.delete(text);
+    this.#added = this.#added.map((name) => (name[0] === number ? [number, erased] : name));
+    this.#rename(erased, number);
+  }
+
+  /** Call it in a transaction before which another writer has erased names. */
+  forget(): void {
+    this.#known.clear();
   }
 
   /** The names that the running batch adds. */
@@ -77,7 +93,7 @@ export class NameNumbers {
   }
 }
 
-/** Reading side of the table `names`, whose rows never change. */
+/** Reading side of the table `names`, whose rows only change when nothing refers to them. */
 export class NameTexts {
   readonly #read: (number: number) => string | undefined;
   readonly #find: (text: string) => number | undefined;

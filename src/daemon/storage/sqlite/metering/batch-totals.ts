@@ -44,6 +44,7 @@ export class BatchTotals implements KeptTotals {
   readonly #checkpoint: CheckpointWriter;
   readonly #storedState: () => StoredState;
   #sequence: number;
+  #forgottenNames: number | null | undefined;
   #sequenceAtStart: number;
 
   constructor(database: Connection) {
@@ -126,7 +127,16 @@ export class BatchTotals implements KeptTotals {
   }
 
   reload(): void {
-    const { tip, lastName, lastEvent: sequence, foldedTo, checkpointTotal } = this.#storedState();
+    const {
+      tip,
+      lastName,
+      lastEvent: sequence,
+      foldedTo,
+      forgottenNames,
+      checkpointTotal,
+    } = this.#storedState();
+    if (forgottenNames !== this.#forgottenNames) this.names.forget();
+    this.#forgottenNames = forgottenNames;
     this.names.reload(lastName);
     this.clients.reload();
     this.#folder.reload(foldedTo);

@@ -31,6 +31,7 @@ export function textsStore({ database, writer }: StoreContext<TextsWrites>): Tex
     },
     remove: (store, workspaceId, ids) =>
       writer.write('texts.remove', { store, workspaceId, ids }, { lane: 'bulk' }),
+    forgetUser: (forgotten) => writer.write('texts.forgetUser', forgotten, { lane: 'bulk' }),
     running: async (workspaceId, { keyId, user }) =>
       database
         .prepare<[string], { keyId: string | null; labels: string | null }>(

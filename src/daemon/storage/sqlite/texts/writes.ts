@@ -1,7 +1,9 @@
 import type { TextStore } from '../../../../shared/constants/text-stores.ts';
 import type { Connection } from '../engine/connection.ts';
 import { and, eq, type Orm, sql } from '../engine/orm.ts';
+import type { BatchTotals } from '../metering/batch-totals.ts';
 import { threadEvents, threadMessages, threadRuns, threads } from '../threads/tables.ts';
+import { forgetUser } from './forget-user.ts';
 import { idParts } from './text-ids.ts';
 
 interface Removed {
@@ -10,13 +12,13 @@ interface Removed {
   ids: readonly string[];
 }
 
-export function textsWrites(database: Connection, orm: Orm) {
+export function textsWrites(database: Connection, orm: Orm, totals: BatchTotals) {
   const listed = '(SELECT value FROM json_each(@ids))';
   const mine = (table: string) =>
     `(SELECT id FROM ${table} WHERE id IN ${listed} AND workspace_id = @workspaceId)`;
   const run = (statement: string, { workspaceId, ids }: Removed): number =>
     database.prepare<[object]>(statement).run({ workspaceId, ids: JSON.stringify(ids) }).changes;
-  const forget: Readonly<Record<TextStore, (removed: Removed) => number>> = {
+  const remove: Readonly<Record<TextStore, (removed: Removed) => number>> = {
     responses: (removed) => {
       run(`DELETE FROM response_items WHERE response_id IN ${mine('responses')}`, removed);
       return run(`DELETE FROM responses WHERE id IN ${listed} AND workspace_id = @workspaceId`, removed);
@@ -33,13 +35,16 @@ export function textsWrites(database: Connection, orm: Orm) {
     cached_answers: (removed) =>
       run(`DELETE FROM cached_answers WHERE workspace_id = @workspaceId AND digest IN ${listed}`, removed),
     idempotency_keys: ({ ids }) => {
-      const remove = database.prepare<[string, string]>(
+      const statement = database.prepare<[string, string]>(
         `DELETE FROM idempotency_keys WHERE scope = ? AND key = ? AND state = 'done'`,
       );
-      return ids.reduce((sum, id) => sum + remove.run(...idParts(id)).changes, 0);
+      return ids.reduce((sum, id) => sum + statement.run(...idParts(id)).changes, 0);
     },
   };
-  return { 'texts.remove': (removed: Removed): number => forget[removed.store](removed) };
+  return {
+    'texts.remove': (removed: Removed): number => remove[removed.store](removed),
+    'texts.forgetUser': forgetUser(database, orm, totals),
+  };
 }
 
 interface RunOfThread {

@@ -12,6 +12,8 @@ export interface StoredState {
   lastEvent: number;
   /** The last call in the totals; null before the first. */
   foldedTo: number | null;
+  /** How often names were erased; null before the first time. */
+  forgottenNames: number | null;
   /** The number of entries at the checkpoint. */
   checkpointTotal: number | null;
 }
@@ -24,6 +26,7 @@ export function storedStateReader(database: Connection): () => StoredState {
        coalesce((SELECT max(number) FROM names), 0) AS "lastName",
        coalesce((${highestSequence}), 0) AS "lastEvent",
        (SELECT value FROM meta WHERE name = 'folded_to') AS "foldedTo",
+       (SELECT value FROM meta WHERE name = 'forgotten_names') AS "forgottenNames",
        (SELECT total FROM ledger_chain WHERE number = (SELECT value FROM meta WHERE name = 'checkpoint_link'))
          AS "checkpointTotal"
      FROM ledger_chain ORDER BY number DESC LIMIT 1`,
