@@ -85,7 +85,11 @@ const callerless = {
   load: (id) => (id.endsWith('/pino/lib/caller.js') ? 'module.exports = () => [];' : null),
 };
 
+/** A warning fails the build, as no one reads it. */
+const strict = { onLog: (level, log, handle) => handle(level === 'warn' ? 'error' : level, log) };
+
 const common = {
+  ...strict,
   platform: 'node',
   // Dependencies stay packages. What else is imported is bundled: a few functions of a large package, or small modules
   // that come by the hundred. React's tools for developers, and what `pg` could use in its own place, are not installed.
@@ -166,6 +170,7 @@ const scripts = await build({
   ...common,
   input: { 'daemon-main': 'src/daemon/main.ts' },
   plugins: [drizzle, compiledBodies, callerless, startModules],
+  preserveEntrySignatures: 'allow-extension',
   output: {
     dir: 'dist',
     format: 'cjs',
@@ -185,6 +190,7 @@ const scripts = await build({
 
 // The dashboard: modules for browsers, whose names change with their content, as browsers keep them for ever.
 const web = await build({
+  ...strict,
   platform: 'browser',
   input: { main: 'src/web/main.tsx' },
   tsconfig: 'src/web/tsconfig.json',

@@ -1,4 +1,5 @@
 import { createHash } from 'node:crypto';
+import canonicalize from 'canonicalize';
 import { ApiError } from '../../../shared/errors.ts';
 
 /**
@@ -9,7 +10,6 @@ export async function fingerprintOf(
   { method, path }: { method: string; path: string },
   body: unknown,
 ): Promise<string> {
-  const { default: canonicalize } = await import('canonicalize');
   const hash = createHash('sha256').update(`${method} ${path}\n`);
   try {
     return hash.update(canonicalize(body) ?? '').digest('hex');
