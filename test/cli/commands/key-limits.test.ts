@@ -82,6 +82,17 @@ describe('keys limits', () => {
   });
 });
 
+test('a cap without a period is one in total, and reads so', async () => {
+  const { env, calls } = await fakeDaemon({
+    'POST /v1/workspaces/me/keys': () => ({ key: { id: 'key_1', name: 'ci', scopes: [] }, secret: 's' }),
+    [`GET ${path}`]: () => ({ ...limits, spend_cap: { usd: '5', period: 'total' } }),
+  });
+  await runCli(['keys', 'issue', '--name', 'ci', '--spend-cap', '5'], { env, now });
+  expect(calls[0]?.body).toEqual({ name: 'ci', limits: { spend_cap: { usd: '5', period: 'total' } } });
+  const { stdout } = await runCli(['keys', 'limits', 'get', 'key_1'], { env, tty: true, now });
+  expect(stdout).toMatch(/spend cap.* \$5 in total$/m);
+});
+
 test('keys issue sends limits and permissions', async () => {
   const { env, calls } = await fakeDaemon({
     'POST /v1/workspaces/me/keys': () => ({ key: { id: 'key_1', name: 'ci', scopes: [] }, secret: 's' }),

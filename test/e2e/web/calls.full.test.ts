@@ -369,6 +369,24 @@ describe.skipIf(chromium === undefined)('in Chromium (skipped where it is not in
     }
   });
 
+  test('the content of a call at the end of a flood says that only the first ones are kept', async () => {
+    const body = JSON.stringify({ model: 'sim/echo', input: 'A flood.', temperature: 'hot' });
+    const headers = { authorization: `Bearer ${daemon.key}`, 'content-type': 'application/json' };
+    const ids: string[] = [];
+    for (let call = 0; call < 12; call += 1) {
+      const answer = await fetch(`${daemon.url}/v1/responses`, { method: 'POST', body, headers });
+      expect(answer.status).toBe(400);
+      ids.push(answer.headers.get('x-request-id') ?? '');
+    }
+    // What was only counted is recorded when someone looks.
+    await daemon.fetch('/v1/traces?limit=1', { headers: { authorization: `Bearer ${daemon.login}` } });
+    const { page } = await signedIn();
+    await openTab(page, ids.at(-1) ?? '', 'request');
+    await page.getByText('of many calls that are rejected for one reason, it is that of the first').waitFor();
+    await openTab(page, ids[0] ?? '', 'request');
+    await page.getByText('A flood.').first().waitFor();
+  });
+
   test('hostile texts are shown as they are, and nothing of them runs or is loaded', async () => {
     const { page, incidents } = await signedIn();
     const messagesOf = (text: string, at: number) => [
