@@ -117,6 +117,7 @@ export const getLedgerCheck: Address<typeof creditContract.getLedgerCheck> = { m
 export const grantCredit: Address<typeof creditContract.grantCredit> = { method: 'POST', path: '/v1/admin/credit' };
 export const listCredit: Address<typeof creditContract.listCredit> = { method: 'GET', path: '/v1/admin/credit' };
 export const verifyLedger: Address<typeof creditContract.verifyLedger> = { method: 'POST', path: '/v1/admin/ledger/verify' };
+export const checkCollector: Address<typeof daemonContract.checkCollector> = { method: 'POST', path: '/v1/admin/collector/check' };
 export const getServiceStatus: Address<typeof daemonContract.getServiceStatus> = { method: 'GET', path: '/v1/status' };
 export const getStatus: Address<typeof daemonContract.getStatus> = { method: 'GET', path: '/v1/admin/status' };
 export const health: Address<typeof daemonContract.health> = { method: 'GET', path: '/healthz' };

@@ -1,6 +1,7 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, onTestFinished, test, vi } from 'vitest';
+import { runCli } from '../support/run-cli.ts';
 import { openSocket } from '../support/socket-client.ts';
 import { type SpanCollector, startSpanCollector } from '../support/span-collector.ts';
 import { type RunningDaemon, startDaemon } from '../support/start-daemon.ts';
@@ -213,7 +214,7 @@ async function sentTo(collector: SpanCollector, env: Record<string, string> = {}
   };
   const log = () => readFileSync(join(daemon.home, 'gateway.log'), 'utf8');
   await ask(daemon, { model: 'sim/echo', input: 'Hello.' });
-  return { metrics, log };
+  return { metrics, log, home: daemon.home };
 }
 
 // Reports: langfuse/langfuse#7930, #8424, anthropics/claude-code#1712, open-telemetry/opentelemetry-go#3264, envoyproxy/envoy#47489.
@@ -227,6 +228,25 @@ describe('a collector that does not take spans is seen', () => {
     await expect.poll(metrics).toContain('gateway_spans_total{outcome="lost"} 2');
     expect(log()).toMatch(reason);
     expect(log()).toContain('spans were not delivered');
+  });
+
+  test('doctor asks it and says what to change, and status counts', async () => {
+    const { metrics, home } = await sentTo(await startSpanCollector({ status: 401 }));
+    await expect.poll(metrics).toContain('gateway_spans_total{outcome="lost"} 2');
+    const env = { GATEWAY_HOME: home };
+    const { stdout } = await runCli(['doctor', '--json'], { env });
+    const findings = JSON.parse(stdout) as { check: string }[];
+    expect(findings.filter(({ check }) => check === 'spans')).toMatchObject([
+      {
+        state: 'broken',
+        message: expect.stringContaining('it answers 401'),
+        remedy: expect.stringContaining('OTEL_EXPORTER_OTLP_HEADERS'),
+      },
+    ]);
+    const status = await runCli(['status', '--json=spans'], { env });
+    expect(JSON.parse(status.stdout)).toMatchObject({
+      spans: { delivered: 0, lost: 2, protocol: 'http/json' },
+    });
   });
 
   test('a protocol that is not ours is named at the start', async () => {

@@ -296,6 +296,9 @@ const samples: Record<string, Sample> = {
   checkProviders: {
     callers: loginOnly,
   },
+  checkCollector: {
+    callers: loginOnly,
+  },
   getProvider: {
     callers: loginOnly,
     example: () => ({ params: { provider: 'simulator' } }),

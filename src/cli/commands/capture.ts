@@ -161,11 +161,9 @@ export const clearCaptureCommand = (context: Context) =>
     .addHelpText('after', example('gateway capture clear --until yesterday'))
     .action(async (words, { key, user, until, only, forget }) => {
       const filter = await resolveFilter(context, { key, model: undefined });
-      const cleared = await context
-        .client()
-        .call(clearTraceContent, {
-          query: { ...queryIn(words), key: filter.key, user, until, only, forget },
-        });
+      const cleared = await context.client().call(clearTraceContent, {
+        query: { ...queryIn(words), key: filter.key, user, until, only, forget },
+      });
       await context.out.done(cleared, clearedText(cleared));
     });
 

@@ -124,7 +124,20 @@ const columns: Column<DaemonStatus>[] = [
     show: ({ wallet }) => walletText(wallet),
     style: ({ wallet }) => (wallet.state === 'ready' ? 'dim' : 'yellow'),
   },
+  {
+    title: 'spans',
+    value: ({ spans }) => spans && `${spans.delivered} delivered, ${spans.lost} lost`,
+    show: ({ spans }) => spansText(spans),
+    style: ({ spans }) => (spans && spans.lost > 0 ? 'yellow' : 'dim'),
+  },
 ];
+
+/** An earlier daemon says nothing of them. */
+function spansText(spans: DaemonStatus['spans'] | undefined): string {
+  if (!spans) return 'none are sent';
+  const lost = spans.lost > 0 ? `, ${count(spans.lost)} lost: ${spans.problem}` : '';
+  return `${count(spans.delivered)} delivered to ${spans.collector}${lost}`;
+}
 
 function storageText({ writable, reason, server }: DaemonStatus['storage']): string {
   const state = writable ? 'writable' : (reason ?? 'not writable');

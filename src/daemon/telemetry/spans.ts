@@ -106,7 +106,10 @@ export async function startSpans(
     }
   };
   const add = (call: ReportedCall) => {
-    if (waiting.length >= queueMax) return;
+    if (waiting.length >= queueMax) {
+      outcomes.lost(1, 'more calls ended than could be reported');
+      return;
+    }
     if (waiting.push(call) === 1) setImmediate(flush);
   };
   return {

@@ -4,6 +4,7 @@ import type { Log } from '../base/log.ts';
 import { type OtlpConfig, otlpProtocols } from '../config/telemetry.ts';
 import type { CallObserver } from '../features/calls/index.ts';
 import { type AnsweredRequest, Counters } from '../features/metrics/index.ts';
+import type { CollectorAnswer } from './ask-collector.ts';
 import { expositionWriter } from './exposition.ts';
 import { Parents } from './parent.ts';
 import type { SpanOutcomes, Spans } from './spans.ts';
@@ -24,8 +25,22 @@ export interface Telemetry {
   watch(load: ServerLoad): void;
   load: ServerLoad;
   writeMetrics: ReturnType<typeof expositionWriter>;
+  /** What became of spans; null if none are sent. */
+  spansStatus(): SpansStatus | null;
+  /** Asks the collector whether it would take spans; null without one. */
+  checkCollector(): Promise<CollectorAnswer | null>;
   /** Sends queued data; never rejects. */
   close(): Promise<void>;
+}
+
+export interface SpansStatus {
+  /** Without a path, which may have a key. */
+  collector: string;
+  protocol: string;
+  delivered: number;
+  lost: number;
+  /** Why some were lost last. */
+  problem: string | null;
 }
 
 interface TelemetryOptions {
@@ -44,10 +59,12 @@ export async function createTelemetry({ otlp, version, now, log }: TelemetryOpti
   const counters = new Counters();
   const parents = new Parents();
   let warnedAt = Number.NEGATIVE_INFINITY;
+  let problem: string | null = null;
   const outcomes: SpanOutcomes = {
     delivered: (count) => counters.spans('delivered', count),
     lost(count, reason) {
       counters.spans('lost', count);
+      problem = reason;
       if (now() - warnedAt < warnEveryMs) return;
       warnedAt = now();
       const collector = otlp && new URL(otlp.url).origin;
@@ -81,6 +98,17 @@ export async function createTelemetry({ otlp, version, now, log }: TelemetryOpti
     },
     load: () => load(),
     writeMetrics: expositionWriter(),
+    spansStatus: () =>
+      otlp
+        ? {
+            collector: new URL(otlp.url).origin,
+            protocol: otlp.protocol,
+            delivered: counters.spanOutcomes.get('delivered') ?? 0,
+            lost: counters.spanOutcomes.get('lost') ?? 0,
+            problem,
+          }
+        : null,
+    checkCollector: async () => (otlp ? await (await import('./ask-collector.ts')).askCollector(otlp) : null),
     close: async () => spans?.close(),
   };
 }

@@ -76,6 +76,18 @@ export const DaemonStatus = Type.Object(
     wallet: Type.Pick(WalletBackendStatus, ['backend', 'state', 'problems'], {
       description: 'The last known state of the Lightning back end.',
     }),
+    spans: nullable(
+      Type.Object(
+        {
+          collector: Type.String({ description: 'Its address, without a path.' }),
+          protocol: Type.String(),
+          delivered: Type.Integer({ minimum: 0, description: 'Spans since the start.' }),
+          lost: Type.Integer({ minimum: 0, description: 'Spans that were not delivered.' }),
+          problem: nullable(Type.String({ description: 'Why some were lost last, for people.' })),
+        },
+        { description: 'Spans for a collector of OpenTelemetry; null if none are sent.' },
+      ),
+    ),
     providers: Type.Array(ProviderStatus),
   },
   { $id: 'DaemonStatus' },
@@ -113,6 +125,34 @@ export const getStatus = endpoint({
   tag: 'Daemon',
   access: { login: 'owner', loginOnly: true },
   result: DaemonStatus,
+});
+
+export const checkCollector = endpoint({
+  id: 'checkCollector',
+  method: 'POST',
+  path: '/v1/admin/collector/check',
+  summary: 'Check that the collector takes spans.',
+  description:
+    'Sends an export without spans, in the configured protocol and with its headers, to the collector of OpenTelemetry. Answers after five seconds at most.',
+  tag: 'Daemon',
+  access: { login: 'owner', loginOnly: true },
+  result: Type.Object(
+    {
+      object: Type.Literal('collector.check'),
+      collector: nullable(
+        Type.String({ description: 'Its address, without a path; null if no spans are sent.' }),
+      ),
+      problem: nullable(
+        Type.Enum(['key', 'path', 'protocol', 'unreachable', 'partial', 'failing'], {
+          description:
+            '`key`: it refuses the key; `path`: there is no collector at the path; `protocol`: it does not take the encoding, or is a port for gRPC; `partial`: it refuses some spans; null if it takes spans.',
+        }),
+      ),
+      message: Type.String({ description: 'For people.' }),
+      remedy: nullable(Type.String({ description: 'What to change, for people.' })),
+    },
+    { $id: 'CollectorCheck' },
+  ),
 });
 
 /** Stops the daemon after calls in progress have finished. */

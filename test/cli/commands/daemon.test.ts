@@ -26,6 +26,7 @@ const status: DaemonStatus = {
   storage: { writable: true, reason: null, engine: 'sqlite', server: null },
   wallet: { backend: 'embedded', state: 'ready', problems: [] },
   vault: { state: 'no_vault', store: null, reason: null },
+  spans: null,
   providers: [
     { name: 'simulator', state: 'available', models: 5, reason: null },
     { name: 'openai', state: 'unavailable', models: 0, reason: 'no key: set OPENAI_API_KEY' },

@@ -39,6 +39,7 @@ const status: DaemonStatus = {
   storage: { writable: true, reason: null, engine: 'sqlite', server: null },
   wallet: { backend: 'embedded', state: 'ready', problems: [] },
   vault: { state: 'no_vault', store: null, reason: null },
+  spans: null,
   providers: [{ name: 'simulator', state: 'available', models: 4, reason: null }],
 };
 
@@ -56,6 +57,8 @@ beforeEach(() => {
   handlers = aboutHandlers({
     status: async () => status,
     serviceStatus: async () => ({ ...model, version: '0.1.0', writable: true, providers: [] }),
+    checkCollector: async () => null,
+    collector: () => null,
     stop: () => {
       stops += 1;
     },

@@ -2,7 +2,7 @@ import { lstatSync, type Stats } from 'node:fs';
 import { createServer } from 'node:net';
 import { listenDefaults } from '../../../shared/constants/listen-defaults.ts';
 import type { DaemonStatus } from '../../../shared/contract/daemon.ts';
-import { checkProviders, getStatus, getWalletBackend } from '../../../shared/endpoints.ts';
+import { checkCollector, checkProviders, getStatus, getWalletBackend } from '../../../shared/endpoints.ts';
 import type { ErrorCode } from '../../../shared/errors.ts';
 import { ReceivedError } from '../../../shared/faults/received-error.ts';
 import { version, versionHeader } from '../../../shared/version.ts';
@@ -240,5 +240,20 @@ export async function checkOnline(context: Context, { offline }: DoctorOptions):
     const { sentence } = explain(error, { isLocal: isLocalHost(context) });
     const message = `the providers could not be asked: ${sentence}`;
     return [{ check: 'online', state: 'warning', message, remedy: null }];
+  }
+}
+
+/** Has the daemon send an export without spans to its collector, if it has one. */
+export async function checkSpans(context: Context, { offline }: DoctorOptions): Promise<Finding[]> {
+  if (offline || isLocalDown(context)) return [];
+  try {
+    const { collector, problem, message, remedy } = await context.client().call(checkCollector, {});
+    if (collector === null) return [];
+    const state =
+      problem === null ? 'ok' : problem === 'failing' || problem === 'partial' ? 'warning' : 'broken';
+    return [{ check: 'spans', state, message: `${collector}: ${message}`, remedy }];
+  } catch {
+    // Callers who may not, daemons of an earlier version, and those that do not answer, of which another check tells.
+    return [];
   }
 }

@@ -7,13 +7,13 @@ import { withNpx } from '../../output/output.ts';
 import type { Paint } from '../../output/style.ts';
 import type { Column } from '../../output/table.ts';
 import { checkConfig, checkKeychain } from './config.ts';
-import { checkDaemon, checkOnline } from './daemon.ts';
+import { checkDaemon, checkOnline, checkSpans } from './daemon.ts';
 import type { DoctorOptions, Finding } from './finding.ts';
 import { checkClock, checkDisk, checkFolders, checkNode, checkOpenFiles } from './machine.ts';
 
 export const doctorCommand = (context: Context) =>
   new Command('doctor')
-    .option('--offline', 'do not ask the providers whether they answer')
+    .option('--offline', 'do not ask the providers and the collector whether they answer')
     .addHelpText('after', example('gateway doctor --jq \'.[] | select(.state != "ok")\''))
     .action((options) => diagnose(context, options));
 
@@ -58,5 +58,6 @@ export const checks: Check[] = [
   checkConfig,
   checkKeychain,
   checkOnline,
+  checkSpans,
   checkDaemon,
 ];

@@ -1,4 +1,5 @@
 import {
+  checkCollector,
   type DaemonStatus,
   getServiceStatus,
   getStatus,
@@ -8,6 +9,7 @@ import {
   type ServiceStatus,
   stopDaemon,
 } from '../../../shared/contract/daemon.ts';
+import type { Result } from '../../../shared/contract/endpoint.ts';
 import { ApiError } from '../../../shared/errors.ts';
 import { implement, RelayReply } from '../../base/handler.ts';
 
@@ -17,6 +19,9 @@ const overdueMs = 3000;
 export interface AboutDependencies {
   status(): Promise<DaemonStatus>;
   serviceStatus(): Promise<ServiceStatus>;
+  /** Asks the collector of spans; null without one. */
+  checkCollector(): Promise<Omit<Result<typeof checkCollector>, 'object' | 'collector'> | null>;
+  collector: () => string | null;
   /** Starts to stop and returns immediately, so that the response can still be sent. */
   stop(): void;
   pid: number;
@@ -48,6 +53,12 @@ export const aboutHandlers = (deps: AboutDependencies) => {
     implement(getStatus, () => deps.status()),
 
     implement(getServiceStatus, () => deps.serviceStatus()),
+
+    implement(checkCollector, async () => {
+      const answer = await deps.checkCollector();
+      const nothing = { problem: null, message: 'no spans are sent', remedy: null };
+      return { object: 'collector.check' as const, collector: deps.collector(), ...(answer ?? nothing) };
+    }),
 
     implement(stopDaemon, async () => {
       deps.stop();

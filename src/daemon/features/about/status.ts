@@ -35,6 +35,7 @@ export interface StatusDeps {
   };
   vault: Pick<Vault, 'status'>;
   backendState: () => Promise<DaemonStatus['wallet']>;
+  spansStatus: () => DaemonStatus['spans'];
   process: ProcessFacts;
   /** Milliseconds of a monotonic clock. */
   elapsed: () => number;
@@ -87,6 +88,7 @@ export function statusReaders(deps: StatusDeps) {
         storage: { writable, reason: reason ?? null, ...databaseStatus(storage) },
         vault: { state, store, reason: vaultReason },
         wallet: await deps.backendState(),
+        spans: deps.spansStatus(),
         providers: states,
       };
     },

@@ -6,6 +6,7 @@ type Deps = Parameters<typeof statusReaders>[0];
 const readers = (deps: Partial<Deps>) =>
   statusReaders({
     backendState: async () => ({ backend: 'embedded', state: 'ready', problems: [] }),
+    spansStatus: () => null,
     catalog: { all: async () => [] } as never,
     health: { hostBenches: () => [] },
     settings: { defaultModel: undefined },
