@@ -239,7 +239,10 @@ const namesBy: Record<
   status: ({ status }) => [status],
   client: ({ labels }) => [labels.client],
   user: ({ labels }) => [labels.user],
-  tag: ({ labels }) => Object.entries(labels.tags).map(([name, value]) => `${name}=${value}`),
+  tag: ({ labels }) => {
+    const tags = Object.entries(labels.tags).map(([name, value]) => `${name}=${value}`);
+    return tags.length > 0 ? tags : [null];
+  },
   error: ({ errorCode }) => [errorCode],
 };
 

@@ -147,7 +147,7 @@ export const listUsage = endpoint({
       Type.String({
         pattern: `^${groupingPattern}(,${groupingPattern})?$`,
         description:
-          'One or two of `day`, `model`, `key`, `provider`, `status`, `client`, `user`, `tag` and `error`, such as `day,model`. A call with several tags counts for each of them, and one without for none. `client`, `user`, `tag` and `error` go together with `day` in UTC only, and without `key` and `model`; `key` with `day` in UTC only. Default: `day`.',
+          'One or two of `day`, `model`, `key`, `provider`, `status`, `client`, `user`, `tag` and `error`, such as `day,model`. A call with several tags counts for each of them, and once in `total`; one without counts for null. `client`, `user`, `tag` and `error` go together with `day` in UTC only, and without `key` and `model`; `key` with `day` in UTC only. Default: `day`.',
       }),
     ),
     limit: Type.Optional(

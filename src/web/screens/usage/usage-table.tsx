@@ -82,8 +82,7 @@ export function UsageTable(props: TableProps) {
       )}
       {by === 'tag' && rows.length > 0 && (
         <p class="quiet">
-          A call with several tags is in the row of each of them; the total has each call once, also those
-          without a tag.
+          A call with several tags is in the row of each of them; the total has each call once.
         </p>
       )}
     </Panel>

@@ -10,6 +10,7 @@ import { namedProviderKeys } from './0063-named-provider-keys.ts';
 import { callSlots } from './0064-call-slots.ts';
 import { budgetCalendars } from './0065-budget-calendars.ts';
 import { cachedFor } from './0066-cached-for.ts';
+import { untaggedCalls } from './0067-untagged-calls.ts';
 import { newestServerSchema } from './newest-schema.ts';
 
 /**
@@ -28,6 +29,7 @@ export const migrations: readonly Migration[] = [
   callSlots,
   budgetCalendars,
   cachedFor,
+  untaggedCalls,
 ];
 
 /** What a database on a server contains, and how an older one gets there. */

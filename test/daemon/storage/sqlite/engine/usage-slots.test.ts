@@ -7,6 +7,7 @@ import {
 import { migrate } from '../../../../../src/daemon/storage/sqlite/engine/migrate.ts';
 import { usageSlots } from '../../../../../src/daemon/storage/sqlite/engine/migrations/0045-usage-slots.ts';
 import { labelSlots } from '../../../../../src/daemon/storage/sqlite/engine/migrations/0054-label-slots.ts';
+import { untaggedCalls } from '../../../../../src/daemon/storage/sqlite/engine/migrations/0067-untagged-calls.ts';
 import { migrations } from '../../../../../src/daemon/storage/sqlite/engine/migrations/index.ts';
 import { batchRunner } from '../../../../../src/daemon/storage/sqlite/engine/write-batch.ts';
 import { BatchTotals } from '../../../../../src/daemon/storage/sqlite/metering/batch-totals.ts';
@@ -66,7 +67,7 @@ function undo(): void {
 test('an upgrade adds the totals and the index that calls had from the start', async () => {
   const before = [...added, ...addedLater, 'call_index'].map(rowsOf);
   undo();
-  migrate(database, [usageSlots, labelSlots]);
+  migrate(database, [usageSlots, labelSlots, untaggedCalls]);
   expect([...added, ...addedLater, 'call_index'].map(rowsOf)).toEqual(before);
   expect(meta()).toBe(0);
   expect((await verifyLedger(database, () => {})).problems).toEqual([]);

@@ -26,6 +26,7 @@ import { namedProviderKeys } from './0063-named-provider-keys.ts';
 import { callSlots } from './0064-call-slots.ts';
 import { budgetCalendars } from './0065-budget-calendars.ts';
 import { cachedFor } from './0066-cached-for.ts';
+import { untaggedCalls } from './0067-untagged-calls.ts';
 
 /** All migrations, oldest first. Never edit a released one: add a new file instead. */
 export const migrations: readonly Migration[] = [
@@ -56,4 +57,5 @@ export const migrations: readonly Migration[] = [
   callSlots,
   budgetCalendars,
   cachedFor,
+  untaggedCalls,
 ];

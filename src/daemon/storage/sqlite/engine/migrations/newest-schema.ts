@@ -4,7 +4,7 @@ import type { NewSchema } from '../migrate.ts';
 
 /** What the migrations make of an empty database. */
 export const newestSchema: NewSchema = {
-  version: 66,
+  version: 67,
   statements: [
     `CREATE TABLE account_checkpoints (
       id TEXT PRIMARY KEY,

@@ -63,13 +63,13 @@ const columns: Record<Column, string> = {
   key: 'key_id',
   client: 'client',
   user: 'end_user',
-  tag: 'json_each.value',
+  tag: "nullif(json_each.value, '')",
   error: 'error_code',
 };
 
 /**
  * Counts rejected calls by quarters of an hour and by groups. Providers have none, and all have the status `rejected`. Of tags,
- * calls count for each of theirs.
+ * calls count for each of theirs, or for none.
  */
 export function rejectedCalls(
   database: Connection,
@@ -87,7 +87,7 @@ export function rejectedCalls(
     .prepare<[object], Record<string, string | number | null>>(
       `SELECT completed_at / ${rejectionSlotMs} AS slot, sum(calls) AS calls
          ${named.map((group, index) => `, ${columns[group]} AS group${index}`).join('')}
-       FROM ${rejectedTable(condition)} ${named.includes('tag') ? 'CROSS JOIN json_each(rejected.tags)' : ''}
+       FROM ${rejectedTable(condition)} ${named.includes('tag') ? `CROSS JOIN json_each(coalesce(rejected.tags, '[""]'))` : ''}
        GROUP BY 1${named.map((_, index) => `, ${index + 3}`).join('')}`,
     )
     .all({

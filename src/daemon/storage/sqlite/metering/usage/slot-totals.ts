@@ -3,7 +3,15 @@ import { readMeta } from '../../engine/meta.ts';
 import { adding } from '../../engine/row-format.ts';
 import { everyRow } from './fingerprint.ts';
 import { indexKinds } from './index-kinds.ts';
-import { asTerms, callSumTerms, summedNames, tagNumber, temporaryTable } from './summed-columns.ts';
+import {
+  asTerms,
+  callSumTerms,
+  summedNames,
+  tagNumber,
+  tagsOfCalls,
+  temporaryTable,
+  untagged,
+} from './summed-columns.ts';
 
 /** Offsets of time zones are multiples of this, so sums of slots are exact in all of them. */
 export const slotMs = 15 * 60_000;
@@ -83,7 +91,7 @@ export function labelledCalls(calls: string): string {
   return [
     withLabel(labelKinds.client, 'client'),
     withLabel(labelKinds.user, 'end_user'),
-    withLabel(labelKinds.tag, tagNumber, 'calls CROSS JOIN json_each(calls.tags)'),
+    withLabel(labelKinds.tag, tagNumber, `calls CROSS JOIN ${tagsOfCalls}`),
     withLabel(labelKinds.error, 'error_code'),
   ].join(' UNION ALL ');
 }
@@ -149,7 +157,7 @@ export const slotStatements = [
    SELECT workspace, kind, completed_at / 86400000, completed_at / ${slotMs}, value, ${callSumTerms}
    FROM (${labelledCalls(range)}) AS labelled GROUP BY 1, 2, 3, 4, 5`,
   `UPDATE folding_labels SET value = 0
-   WHERE NOT EXISTS (SELECT 1 FROM usage_label_days AS known
+   WHERE value <> ${untagged} AND NOT EXISTS (SELECT 1 FROM usage_label_days AS known
        WHERE known.workspace = folding_labels.workspace AND known.kind = folding_labels.kind
          AND known.day = folding_labels.day AND known.value = folding_labels.value)
      AND (workspace, kind, day) IN (

@@ -3,7 +3,7 @@ import { sqlName } from '../../engine/row-format.ts';
 import { type IndexKind, indexKinds, isListed } from './index-kinds.ts';
 import { slotsKeptFrom } from './prune-slots.ts';
 import { labelKinds, slotMs, slotsFrom, totalsFrom } from './slot-totals.ts';
-import { summedColumns, sumsOfCalls, tagNumber, type UsageSums } from './summed-columns.ts';
+import { summedColumns, sumsOfCalls, tagNumber, tagsOfCalls, type UsageSums } from './summed-columns.ts';
 import { dayMs, foldedTo, spanDays } from './usage-totals.ts';
 
 /** What calls are added up by: UTC days, numbers of names, or none of a name. */
@@ -19,7 +19,7 @@ export interface SumFilter {
 }
 
 export interface SumRow extends UsageSums {
-  /** In the order of the groups; null for none, 0 for labels that are added up together. */
+  /** In the order of the groups; null for none, 0 for labels that are added up together, `untagged` for no tag. */
   names: (number | null)[];
 }
 
@@ -382,7 +382,7 @@ export class UsageSummer {
   }
 
   #tags(): string {
-    return this.#groups.includes('tag') ? 'CROSS JOIN json_each(calls.tags)' : '';
+    return this.#groups.includes('tag') ? `CROSS JOIN ${tagsOfCalls}` : '';
   }
 
   #names(column: (group: SumGroup) => string): string {

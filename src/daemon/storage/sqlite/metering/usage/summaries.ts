@@ -12,7 +12,7 @@ import type { Connection } from '../../engine/connection.ts';
 import { fixedNames, type NameTexts } from '../../engine/names.ts';
 import { rejectedSeries } from './rejected-calls.ts';
 import { type SumFilter, type SumGroup, type SumRow, UsageSummer } from './sum-usage.ts';
-import { summedColumns } from './summed-columns.ts';
+import { summedColumns, untagged } from './summed-columns.ts';
 import { dayMs } from './usage-totals.ts';
 
 export function servedDays(database: Connection): ServedDay[] {
@@ -129,7 +129,7 @@ function withoutLabel(
 }
 
 function textOf(names: NameTexts, group: SumGroup | undefined, name: number | null): string | null {
-  if (name === null) return null;
+  if (name === null || name === untagged) return null;
   if (group === 'day') return utcDay(name);
   return name === 0 ? otherLabels : names.of(name);
 }

@@ -42,6 +42,12 @@ export function asTerms(expressions: Readonly<Record<string, string>>): string {
     .join(', ');
 }
 
+/** Stands for the tag of a call that has none. */
+export const untagged = -1;
+
+/** Has a row for each tag of a call, or one for none. */
+export const tagsOfCalls = `json_each(coalesce(calls.tags, '[${untagged}]'))`;
+
 /** The number of a tag's name, in a row of `json_each(calls.tags)`. */
 export const tagNumber = 'CAST(json_each.value AS bigint)';
 

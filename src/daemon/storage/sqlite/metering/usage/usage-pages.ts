@@ -38,7 +38,7 @@ export function readUsagePage(
     const rejected = rejectedGroups(database, filter)
       .map((group) => ({ ...noSums(), ...group }))
       .sort(byGroups);
-    // A call with several tags is in several groups, and one without is in none.
+    // A call with several tags is in several groups.
     const isTagged = filter.groupBy.includes('tag');
     const total = sumOf(isTagged ? groupsOf({ ...filter, groupBy: ['status'] }) : parts);
     total.rejected = (isTagged ? rejectedCalls(database, filter, []) : rejected).reduce(
