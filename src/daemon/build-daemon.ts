@@ -128,7 +128,13 @@ export async function buildDaemon(config: Config, resources: Resources) {
     providers,
     reloader,
     command: config.typed.name,
-    configFile: createConfigFile({ config, flags: environment.flags, env: environment.env }),
+    configFile: createConfigFile({
+      config,
+      flags: environment.flags,
+      env: environment.env,
+      unknownModels: async (changed) =>
+        await (await import('./composition/unknown-models-of.ts')).unknownModelsOf(changed),
+    }),
     storage,
     content,
     workers,

@@ -88,6 +88,29 @@ const ask = async (model: string) =>
   ).status;
 const upstream = (url = acme?.url) => ({ base_url: url, models: ['*'] });
 
+test('a preview warns of models that the catalog does not know, and does not refuse them', async () => {
+  const changes = [
+    { setting: 'aliases.fast', value: 'openai/gpt-5-mimi' },
+    { setting: 'aliases.known', value: 'openai/gpt-5-mini' },
+    { setting: 'aliases.odd', value: 'opnai/gpt-5' },
+    { setting: 'aliases.mine', value: 'old/m' },
+  ];
+  const { status, body } = await preview(changes);
+  expect(status).toBe(200);
+  expect(body.warnings).toEqual([
+    {
+      setting: 'aliases.fast',
+      model: 'openai/gpt-5-mimi',
+      message: expect.stringMatching(/Did you mean .*gpt-5-mini/),
+    },
+    { setting: 'aliases.odd', model: 'opnai/gpt-5', message: expect.stringContaining('opnai') },
+  ]);
+  expect((await apply(changes, body.version)).status).toBe(200);
+  // What the file said before is no news.
+  const more = [{ setting: 'aliases.other', value: 'openai/gpt-5' }];
+  expect((await preview(more)).body.warnings).toEqual([]);
+});
+
 test('an upstream with a key is added as it was previewed, called with the key, and moved with a new one', async () => {
   const changes = [{ setting: 'upstreams.acme', value: upstream() }];
   const shown = await preview(changes, { acme: typedKey });

@@ -49,6 +49,10 @@ export function createAdminFeature(deps: AppDeps, features: AdminFeatures): Feat
         changes: createConfigurationChanges({
           file: deps.configFile,
           hostKeys: models.ownKeys.hostKeys,
+          isKnownModel: async (model) => {
+            const found = await models.catalog.find(model).catch(() => undefined);
+            return found !== undefined && models.catalog.isKnown(found);
+          },
           otherDaemons: async () =>
             (await storage.daemons.list()).filter(
               ({ isRunning, number }) => isRunning && number !== storage.daemons.own,

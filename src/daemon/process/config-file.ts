@@ -2,7 +2,7 @@ import { createHash } from 'node:crypto';
 import { access, constants, lstat, realpath, stat } from 'node:fs/promises';
 import { homedir } from 'node:os';
 import { dirname } from 'node:path';
-import type { ConfigChange } from '../../shared/contract/configuration.ts';
+import type { ConfigChange, ConfigWarning } from '../../shared/contract/configuration.ts';
 import { ApiError } from '../../shared/errors.ts';
 import { trimEnd } from '../../shared/text/trim-text.ts';
 import { type Config, ConfigInvalid, loadConfig } from '../config/config.ts';
@@ -15,13 +15,25 @@ interface ConfigFileDeps {
   config: Pick<Config, 'configFile'>;
   flags: ConfigFlags;
   env: Record<string, string | undefined>;
+  /** The models of a configuration that none of its providers is known to have. */
+  unknownModels: (config: Config) => Promise<(ConfigWarning & { model: string })[]>;
 }
 
 /** The configuration file as the API changes it: what a change would do, and doing it. */
-export function createConfigFile({ config: { configFile: path }, flags, env }: ConfigFileDeps) {
+export function createConfigFile({
+  config: { configFile: path },
+  flags,
+  env,
+  unknownModels,
+}: ConfigFileDeps) {
   const load = (text: string) =>
     loadConfig({ flags, env, platform: process.platform, home: homedir(), text });
-  const entriesIn = async (text: string): Promise<HostEntry[]> => entriesOf(await load(text));
+  const newlyUnknown = async (before: Config, after: Config) => {
+    const known = new Set((await unknownModels(before)).map(({ setting, model }) => `${setting} ${model}`));
+    return (await unknownModels(after)).flatMap(({ setting, model, message }) =>
+      known.has(`${setting} ${model}`) ? [] : [{ setting, model, message }],
+    );
+  };
   return {
     /** Fails with `invalid_request`, or `conflict` if the file itself has faults. */
     async plan(changes: readonly ConfigChange[]): Promise<PlannedChange> {
@@ -29,7 +41,7 @@ export function createConfigFile({ config: { configFile: path }, flags, env }: C
       const { unchangeable } = await import('../config/changeable.ts');
       const { maskedConfigText } = await import('../config/masked-text.ts');
       const before = await currentText(path);
-      const entriesBefore = await entriesIn(before).catch((error: unknown) => {
+      const configBefore = await load(before).catch((error: unknown) => {
         throw invalid(error, 'conflict', 'The configuration file has to be mended first.');
       });
       let after = before;
@@ -45,7 +57,7 @@ export function createConfigFile({ config: { configFile: path }, flags, env }: C
           });
         after = edited.text;
       }
-      const entriesAfter = await entriesIn(after).catch((error: unknown) => {
+      const configAfter = await load(after).catch((error: unknown) => {
         throw invalid(error, 'invalid_request', 'The daemon could not start with this configuration.');
       });
       const { explainSettings } = await import('../config/explain.ts');
@@ -59,7 +71,8 @@ export function createConfigFile({ config: { configFile: path }, flags, env }: C
         before,
         after,
         shown: { before: maskedConfigText(before), after: maskedConfigText(after) },
-        entries: { before: entriesBefore, after: entriesAfter },
+        entries: { before: entriesOf(configBefore), after: entriesOf(configAfter) },
+        unknownModels: await newlyUnknown(configBefore, configAfter),
         version: createHash('sha256')
           .update(JSON.stringify([path, before, after]))
           .digest('hex')

@@ -120,6 +120,10 @@ export const ConfigurationPreview = Type.Object(
       description:
         'What else to know: settings that a flag overrides, other daemons with files of their own.',
     }),
+    warnings: Type.Array(ConfigWarning, {
+      description:
+        'Models and providers that the change names and the catalog does not know, with the nearest names. They do not keep it from being made.',
+    }),
   },
   { $id: 'ConfigurationPreview' },
 );

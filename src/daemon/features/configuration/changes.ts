@@ -4,6 +4,7 @@ import { textChanges } from '../../../shared/comparison/text-changes.ts';
 import type {
   ConfigChange,
   ConfigurationPreview,
+  ConfigWarning,
   ReloadReport,
 } from '../../../shared/contract/configuration.ts';
 import { ApiError } from '../../../shared/errors.ts';
@@ -32,6 +33,8 @@ export interface PlannedChange {
   linkedTo: string | null;
   refusal: string | null;
   notes: string[];
+  /** Models that are named now and were not before, and that no configured provider is known to have. */
+  unknownModels: (ConfigWarning & { model: string })[];
 }
 
 interface ConfigurationChangesDeps {
@@ -40,6 +43,8 @@ interface ConfigurationChangesDeps {
     write(plan: PlannedChange): Promise<void>;
   };
   hostKeys: Pick<HostKeys, 'has' | 'keep' | 'forget'>;
+  /** Whether a model can be called now, as a provider has listed it. */
+  isKnownModel: (model: string) => Promise<boolean>;
   /** How many other daemons serve the database. */
   otherDaemons: () => Promise<number>;
   reload: () => Promise<ReloadReport>;
@@ -99,7 +104,11 @@ export function createConfigurationChanges(deps: ConfigurationChangesDeps) {
   return {
     /** Fails with `invalid_request` (the change is not possible) or `conflict` (the file has faults). */
     async preview(request: RequestedChange): Promise<ConfigurationPreview> {
-      const { shown, keep, version, linkedTo, refusal, notes, file: path } = await plan(request);
+      const planned = await plan(request);
+      const { shown, keep, version, linkedTo, refusal, notes, file: path } = planned;
+      const warnings: ConfigWarning[] = [];
+      for (const warning of planned.unknownModels)
+        if (!(await deps.isKnownModel(warning.model))) warnings.push(warning);
       const others = await deps.otherDaemons();
       const deleted = Object.entries(request.keys ?? {}).filter(([, key]) => key === null);
       return {
@@ -111,6 +120,7 @@ export function createConfigurationChanges(deps: ConfigurationChangesDeps) {
         linked_to: linkedTo,
         refusal,
         notes: [...notes, ...(others > 0 ? [othersNote(others)] : [])],
+        warnings,
       };
     },
 

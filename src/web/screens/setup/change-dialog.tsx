@@ -103,12 +103,12 @@ function Preview<N extends string>({
   onDone,
   onCancel,
 }: PreviewProps<N>) {
-  const { diff, file, keys, linked_to: linkedTo, notes, refusal, version } = preview;
+  const { diff, file, keys, linked_to: linkedTo, notes, refusal, version, warnings } = preview;
   const isEdit = diff.length > 0;
   const isNothing = !isEdit && keys.length === 0;
   const write = async () => {
-    const { waiting, warnings } = await change(changeConfiguration, { body: { ...request, version } });
-    for (const { setting, message } of warnings) toast(`${setting}: ${message}`);
+    const { waiting, warnings: found } = await change(changeConfiguration, { body: { ...request, version } });
+    for (const { setting, message } of found) toast(`${setting}: ${message}`);
     if (waiting.length > 0) toast(`Restart the gateway to apply ${waiting.join(', ')}.`);
     onDone();
   };
@@ -136,6 +136,11 @@ function Preview<N extends string>({
       {notes.map((note) => (
         <p key={note} class="notice">
           {note}
+        </p>
+      ))}
+      {warnings.map(({ setting, message }) => (
+        <p key={`${setting} ${message}`} class="notice">
+          <code>{setting}</code>: {message}
         </p>
       ))}
       {isNothing && <p class="quiet">Nothing would change.</p>}
