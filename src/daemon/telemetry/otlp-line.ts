@@ -43,9 +43,13 @@ function spansOf(record: UsageRecord | Rejection, content: ExportedContent | und
   const finishReason = 'more' in record ? null : (record.trace?.finishReason ?? null);
   const messages = content === undefined ? {} : messageAttributes(content, finishReason);
   if ('more' in record) {
-    const { endpoint, errorCode: code, completedAt: at, totalMs: ms } = record;
+    const { endpoint, errorCode: code, completedAt: at, totalMs: ms, more } = record;
     const span = rejectedCallSpan({ endpoint, requestId, code, at, ms });
-    const attributes = { ...span.attributes, ...messages };
+    const attributes = {
+      ...span.attributes,
+      ...(more > 0 && { 'gateway.rejected.more': more }),
+      ...messages,
+    };
     return [otlpSpan({ ...span, attributes }, { traceId, spanId: rootId })];
   }
   // How long the settlement took is not recorded.

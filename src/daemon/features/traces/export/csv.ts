@@ -42,6 +42,7 @@ const columns: Record<string, (view: TraceView) => Cell> = {
   own_key: ({ own_key: own }) => own,
   first_token_ms: ({ timings }) => timings.first_token_ms,
   total_ms: ({ timings }) => timings.total_ms,
+  more: ({ rejection }) => rejection?.more,
 };
 
 /** A row per call, after RFC 4180. */
