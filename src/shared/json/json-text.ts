@@ -196,7 +196,11 @@ export function haveTooManyContainers(texts: readonly string[]): boolean {
   const characters = texts.reduce((sum, { length }) => sum + length, 0);
   if (characters <= 2 * left) return false;
   return texts.some((text) => {
-    left -= measured(new TextEncoder().encode(text), { ...unbounded, depthMax: 1000, containersMax: left }).containers;
+    left -= measured(new TextEncoder().encode(text), {
+      ...unbounded,
+      depthMax: 1000,
+      containersMax: left,
+    }).containers;
     return left < 0;
   });
 }
