@@ -1,15 +1,18 @@
 /**
  * Ten full runs of all tests, half of them quiet and half beside four busy loops, with the files in an order of their own each:
  * `npm run long -- stability [RUNS] [--again]`. Nothing else should run on the machine. Each run is recorded in
- * `build/stability.json` with the seed of its order; started again, it continues where it was stopped.
+ * `test/long/stability.json` with the commit and the seed of its order; started again, on any machine, it continues where it was
+ * stopped.
  */
-import { spawn } from 'node:child_process';
+import { execFileSync, spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { existsSync, mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { existsSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { stripVTControlCharacters } from 'node:util';
 import { endedCpuSeconds } from '../support/ended-cpu.ts';
 
 interface Run {
+  /** The first digits of the commit that was tested. */
+  commit: string;
   seed: number;
   isBusy: boolean;
   passed: number;
@@ -21,10 +24,11 @@ interface Run {
   failures: string[];
 }
 
-const file = 'build/stability.json';
+const file = 'test/long/stability.json';
 const args = process.argv.slice(2);
 if (args.includes('--again')) rmSync(file, { force: true });
 const runs: Run[] = existsSync(file) ? JSON.parse(readFileSync(file, 'utf8')) : [];
+const commit = execFileSync('git', ['rev-parse', '--short=8', 'HEAD'], { encoding: 'utf8' }).trim();
 const wanted = Number(args.find((argument) => /^\d+$/.test(argument)) ?? 10);
 
 async function runAll(seed: number, isBusy: boolean): Promise<Run> {
@@ -48,6 +52,7 @@ async function runAll(seed: number, isBusy: boolean): Promise<Run> {
       ([, name = '']) => name,
     );
     return {
+      commit,
       seed,
       isBusy,
       passed,
@@ -61,10 +66,9 @@ async function runAll(seed: number, isBusy: boolean): Promise<Run> {
   }
 }
 
-const describeRun = ({ seed, isBusy, passed, failed, seconds, cpuSeconds }: Run) =>
-  `seed ${seed}, ${isBusy ? 'busy' : 'quiet'}: ${passed} passed, ${failed} failed in ${seconds} s, ${cpuSeconds} s of CPU`;
+const describeRun = ({ commit, seed, isBusy, passed, failed, seconds, cpuSeconds }: Run) =>
+  `${commit}, seed ${seed}, ${isBusy ? 'busy' : 'quiet'}: ${passed} passed, ${failed} failed in ${seconds} s, ${cpuSeconds} s of CPU`;
 
-mkdirSync('build', { recursive: true });
 for (const run of runs) process.stdout.write(`${describeRun(run)}\n`);
 while (runs.length < wanted) {
   const run = await runAll(Math.floor(Math.random() * 1e9), runs.length % 2 === 1);
