@@ -108,6 +108,7 @@ export const callFields: readonly CallField[] = [
   },
   { name: 'client', lists: 'ended', value: ({ trace }) => trace?.client },
   { name: 'provider', lists: 'both', width: 11, spare: 5, value: ({ provider }) => provider },
+  { name: 'served_model', value: ({ trace }) => trace?.served_model },
   { name: 'user', value: ({ trace }) => trace?.user },
   { name: 'conversation', value: ({ trace }) => trace?.conversation },
   {

@@ -305,6 +305,20 @@ describe('the provider’s word for the end', () => {
     });
   });
 
+  // BerriAI/litellm#4076, getsentry/sentry-python#5159, Arize-ai/openinference#3585
+  test.each([false, true])('so is the model that it says has answered, streamed: %s', async (stream) => {
+    const id = model();
+    const served = async (name: unknown) => {
+      answer = says({ content: 'Hi' }, 'stop', { model: name });
+      const { headers } = await completeCall(daemon, { wire: 'chat', model: id, stream });
+      return ((await traceOf(headers['x-request-id'])) as Json).served_model;
+    };
+    expect(await served('snapshot-2026-11-30')).toBe('snapshot-2026-11-30');
+    const asked = id.slice(id.indexOf('/') + 1);
+    for (const name of [asked, undefined, 7, 'not a\nname', 'x'.repeat(1_000)])
+      expect(await served(name)).toBeNull();
+  });
+
   test('is in the attempt of a call that failed', async () => {
     answer = says({ content: 'Hi' }, 'network_error');
     const { headers, status } = await completeCall(daemon, { wire: 'chat', model: model(), stream: false });

@@ -72,7 +72,7 @@ export function answerAttributes(usage: UsageRecord): Attributes {
   const { tokens, trace } = usage;
   return {
     // Of an answer from the cache, nobody else was asked.
-    'gen_ai.response.model': usage.attempts.at(-1)?.model ?? usage.model,
+    'gen_ai.response.model': trace?.servedModel ?? usage.attempts.at(-1)?.model ?? usage.model,
     'gateway.model': usage.model,
     'gen_ai.usage.input_tokens': tokens.input,
     'gen_ai.usage.output_tokens': tokens.output,

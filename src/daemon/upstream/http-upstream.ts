@@ -21,6 +21,7 @@ import { AnswerBatches } from './answer-batches.ts';
 import { parseObject } from './json.ts';
 import { maskFailure, secretsSent } from './mask-failure.ts';
 import { upstreamFailureOf } from './network-failures.ts';
+import { servedModelIn } from './providers/served-model.ts';
 import { rateLimitsIn } from './rate-limits.ts';
 import { errorStatusIn, readText } from './response-body.ts';
 
@@ -242,6 +243,7 @@ async function readDocument(
     ...(billed && { billed }),
     finish,
     ...(providerReason !== undefined && { providerReason }),
+    ...servedModelIn(json.model),
     ...(failure && { failure }),
   };
   // Nothing was generated, so another provider can still answer.

@@ -150,6 +150,12 @@ export const TraceView = Type.Object(
     provider_finish_reason: nullable(
       Type.String({ description: 'The provider’s own word for it; null where it says no more.' }),
     ),
+    served_model: nullable(
+      Type.String({
+        description:
+          'The model that the provider says has answered; null if that is the one it was asked for, or it does not say.',
+      }),
+    ),
     timings: Type.Object({
       admitted_ms: Milliseconds('Routes were planned and the hold was placed.'),
       held_ms: Milliseconds('The hold was on disk; null if it was written together with the settlement.'),

@@ -25,6 +25,7 @@ const trace: TraceView = {
   captured: { state: 'memory', parts: ['request', 'attempts', 'answer', 'timing'] },
   finish_reason: 'stop',
   provider_finish_reason: null,
+  served_model: null,
   queue_ms: null,
   waits: [],
   timings: { admitted_ms: 2, held_ms: 4, first_token_ms: 1000, total_ms: 1990, settled_ms: 2000 },

@@ -234,6 +234,7 @@ function readWhole<Reply>(started: StartedCall, format: WholeFormat<Reply>): Pro
   if (!isReported) format.countText?.(answer.json);
   meter.finish = answer.finish;
   meter.providerReason = answer.providerReason;
+  meter.servedModel = answer.servedModel;
   if (answer.failure) throw answer.failure;
   return undefined;
 }

@@ -146,6 +146,7 @@ export class Meter {
   finish: FinishReason = 'stop';
   /** The provider's word for the finish reason, where that says more. */
   providerReason: string | undefined;
+  servedModel: string | undefined;
   /** What guardrails did; undefined if the call has to pass none. */
   hooks: readonly HookRun[] | undefined;
   /** What the provider's format could not express. */
@@ -199,6 +200,7 @@ export class Meter {
     this.#hasFinished = false;
     this.finish = 'stop';
     this.providerReason = undefined;
+    this.servedModel = undefined;
     this.#progressCharacters = 0;
   }
 
@@ -223,6 +225,7 @@ export class Meter {
       else if (event.type === 'finished') {
         this.finish = event.reason;
         this.providerReason = event.providerReason;
+        this.servedModel = event.servedModel;
         this.#hasFinished = true;
       }
     }
@@ -336,6 +339,9 @@ export class Meter {
         startedMs: this.#attemptsStartedMs,
         finishReason: status === 'completed' || status === 'incomplete' ? this.finish : null,
         ...(this.providerReason !== undefined && { providerReason: this.providerReason }),
+        ...(route && this.servedModel !== undefined && this.servedModel !== route.providerModel
+          ? { servedModel: this.servedModel }
+          : undefined),
         routes: this.#options.routes ?? [],
         ...(this.dropped.length > 0 && { dropped: this.dropped }),
         ...(this.hooks && this.hooks.length > 0 && { hooks: [...this.hooks] }),

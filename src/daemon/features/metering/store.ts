@@ -48,6 +48,8 @@ export interface CallTrace {
   finishReason: string | null;
   /** The provider's word for it, where that says more. */
   providerReason?: string;
+  /** The model that the provider says has answered, if it was not asked for this one. */
+  servedModel?: string;
   /** The best routes of the plan, best first. */
   routes: { provider: string; model: string }[];
   /** What the provider's format could not express; absent if there was nothing. */

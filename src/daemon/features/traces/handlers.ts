@@ -235,6 +235,7 @@ function rejectionView(record: Rejection): UncapturedView {
     },
     finish_reason: null,
     provider_finish_reason: null,
+    served_model: null,
     timings: { ...unreached, total_ms: record.totalMs },
     queue_ms: null,
     waits: [],
@@ -262,6 +263,7 @@ function traceView(record: UsageRecord, settledMs: number | null): UncapturedVie
     rejection: null,
     finish_reason: trace?.finishReason ?? null,
     provider_finish_reason: trace?.providerReason ?? null,
+    served_model: trace?.servedModel ?? null,
     timings: {
       admitted_ms: trace?.admittedMs ?? null,
       held_ms: trace?.heldMs ?? null,

@@ -315,7 +315,7 @@ export type InferenceEvent =
   /** A snapshot that replaces earlier `usage` events. */
   | { type: 'usage'; tokens: Tokens; billed?: Billed }
   /**
-   * `providerReason`: the provider's word for the reason, where that says more. `stopSequence`: the caller's stop sequence
+   * `providerReason`: the provider's word for the reason, where that says more. `servedModel`: the model that it says has answered. `stopSequence`: the caller's stop sequence
    * that ended the answer, where the provider reports it. `members`: what else the provider says, for callers of the Responses
    * format.
    */
@@ -323,6 +323,7 @@ export type InferenceEvent =
       type: 'finished';
       reason: FinishReason;
       providerReason?: string;
+      servedModel?: string;
       stopSequence?: string;
       members?: Record<string, unknown>;
     };

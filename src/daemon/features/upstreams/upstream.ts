@@ -126,6 +126,8 @@ export interface JsonAnswer {
   finish: FinishReason;
   /** The provider's word for it, where that says more. */
   providerReason?: string;
+  /** The model that the provider says has answered. */
+  servedModel?: string;
   /** Why the answer is not complete, if the provider says that it failed, or why the client does not get it. */
   failure?: UpstreamFailure | ApiError;
   dropped?: readonly Dropped[];

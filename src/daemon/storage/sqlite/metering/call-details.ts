@@ -23,7 +23,7 @@ type TraceRow<Name> = [
   /** What a call would have cost for which the client's own login paid; null if that is unknown, false for other calls. */
   listCost?: number | null | false,
   /** What few calls have. */
-  more?: Pick<CallTrace, 'hooks' | 'waits'>,
+  more?: Pick<CallTrace, 'hooks' | 'servedModel' | 'waits'>,
 ];
 
 const capturedNumbers = { memory: 1, disk: 2 } as const;
@@ -46,8 +46,12 @@ export function callDetails({ attempts, trace }: Pick<UsageRecord, 'attempts' | 
   const captured = trace?.captured && capturedNumbers[trace.captured];
   const word = trace?.providerReason;
   const subscription = trace?.subscription;
-  const { hooks, waits } = trace ?? {};
-  const more = (hooks || waits) && { ...(hooks && { hooks }), ...(waits && { waits }) };
+  const { hooks, servedModel, waits } = trace ?? {};
+  const more = (hooks || servedModel || waits) && {
+    ...(hooks && { hooks }),
+    ...(servedModel && { servedModel }),
+    ...(waits && { waits }),
+  };
   if (trace?.dropped || captured || word || subscription || more) row?.push(trace?.dropped ?? 0);
   if (captured || word || subscription || more) row?.push(captured ?? 0);
   if (word || subscription || more) row?.push(word ?? 0);

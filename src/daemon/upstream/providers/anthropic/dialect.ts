@@ -8,6 +8,7 @@ import { argumentsIn, StreamedArguments, unreadableArguments } from '../call-arg
 import { CallIds } from '../call-ids.ts';
 import { type Ended, endedWith } from '../finish-reasons.ts';
 import { unnamedCall } from '../provider-failures.ts';
+import { servedModelIn } from '../served-model.ts';
 import { annotationOf } from './citations.ts';
 import { anthropicStreamFailure } from './failure.ts';
 import { rightStopReason } from './stop-reason.ts';
@@ -66,6 +67,8 @@ export class MessagesDialect implements Dialect {
   #unreadable: string | undefined;
   /** Whether content came after the stop reason. */
   #hasLateContent = false;
+  /** The model that the start of the message names. */
+  #served: unknown;
   #stopSequence: string | undefined;
   #refusal: string | undefined;
   /** Frames before the first block: until then, another provider can still answer. */
@@ -124,6 +127,7 @@ export class MessagesDialect implements Dialect {
         // Its output count is not final. Its input count is emitted with the first block, since the call may still fail
         // until then.
         countUsage(this.#usage, objectOf(event.message)?.usage);
+        this.#served = objectOf(event.message)?.model;
         this.#prompt = promptOf(this.#usage);
         break;
       case 'content_block_start':
@@ -389,6 +393,7 @@ export class MessagesDialect implements Dialect {
       events.push({ type: 'refusal', index, delta: this.#refusal }, { type: 'item-done', index });
     } else this.#endMessage(events);
     const stopSequence = this.#stopSequence;
-    events.push({ type: 'finished', ...end, ...(stopSequence !== undefined && { stopSequence }) });
+    const served = servedModelIn(this.#served);
+    events.push({ type: 'finished', ...end, ...served, ...(stopSequence !== undefined && { stopSequence }) });
   }
 }

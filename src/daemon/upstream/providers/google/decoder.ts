@@ -12,6 +12,7 @@ import { CallIds } from '../call-ids.ts';
 import { type Ended, endedWith } from '../finish-reasons.ts';
 import { unnamedCall } from '../provider-failures.ts';
 import { SentText } from '../sent-text.ts';
+import { servedModelIn } from '../served-model.ts';
 import type { Signatures } from './contents.ts';
 import { errorIn, googleStreamFailure } from './failure.ts';
 
@@ -39,6 +40,7 @@ class GenerateDialect implements Dialect {
   /** An answer is complete only at the end of the stream. */
   readonly isComplete = false;
   readonly #context: DecoderContext;
+  #served: unknown;
   #items = 0;
   #calls = 0;
   readonly #text = new SentText();
@@ -76,12 +78,13 @@ class GenerateDialect implements Dialect {
     if (this.#finishReason !== undefined && events.length > length) this.#hasLateContent = true;
     this.#finishReason = textOf(candidate?.finishReason) ?? this.#finishReason;
     this.#countUsage(objectOf(event.usageMetadata), events);
+    this.#served ??= event.modelVersion;
   }
 
   finish({ events }: Batch): void {
     const end = this.#endOrFail();
     this.#closeItem(events);
-    events.push({ type: 'finished', ...end });
+    events.push({ type: 'finished', ...end, ...servedModelIn(this.#served) });
   }
 
   #endOrFail(): Ended {

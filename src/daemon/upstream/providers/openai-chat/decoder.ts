@@ -7,6 +7,7 @@ import type { Dialect } from '../../sse-decoder.ts';
 import { billedIn } from '../billed.ts';
 import { behindRouter, type Ended, endedWith, saysCall } from '../finish-reasons.ts';
 import { SentText } from '../sent-text.ts';
+import { servedModelIn } from '../served-model.ts';
 import { Envelope, repairChoice, repairFinish, withoutUnreadable } from './envelope.ts';
 import { openAiStreamFailure, vendorStreamFailure } from './failure.ts';
 import {
@@ -54,6 +55,8 @@ export class ChatDialect implements Dialect {
   #messagesArePieces = false;
   #hasChoice = false;
   #firstIndex: number | undefined;
+  /** The model that the chunks name. */
+  #served: unknown;
   readonly #choicesExpected: number;
   readonly #envelope: Envelope;
   /** Choices with a finish reason. */
@@ -102,6 +105,7 @@ export class ChatDialect implements Dialect {
     }
     const usage = chatUsageIn(json);
     this.#tier = json.service_tier ?? this.#tier;
+    this.#served ??= json.model;
     if (usage !== undefined) this.#takeUsage(usage, batch.events);
     if (!Array.isArray(choices)) {
       // Clients validate each line: anything that is not a chunk is dropped, and usage alone is made into one.
@@ -142,7 +146,7 @@ export class ChatDialect implements Dialect {
     const items = this.#calls.items();
     if (this.#message >= 0) items.push(this.#message);
     for (const index of items.sort((a, b) => a - b)) events.push({ type: 'item-done', index });
-    events.push({ type: 'finished', ...end });
+    events.push({ type: 'finished', ...end, ...servedModelIn(this.#served) });
   }
 
   #otherEnd(): Ended | undefined {

@@ -5,6 +5,7 @@ import { isObject, type Json, objectOf } from '../../json.ts';
 import type { Dialect } from '../../sse-decoder.ts';
 import { billedIn } from '../billed.ts';
 import { openAiStreamFailure, vendorStreamFailure } from '../openai-chat/failure.ts';
+import { servedModelIn } from '../served-model.ts';
 import { isItem, isWholeItem, outcomeOf, responsesTokensIn } from './answer.ts';
 import { type ItemProgress, ItemStates } from './item-states.ts';
 import { argumentsDelta, missingEvents } from './missing-events.ts';
@@ -191,7 +192,8 @@ export class ResponsesDialect implements Dialect {
     const unfinished = this.#items.progressOfAll(output).filter(({ isDone }) => !isDone);
     this.#items.endAll(output, events, { isCut: end.reason !== 'stop' });
     const members = providerMembers(response);
-    events.push({ type: 'finished', ...end, ...(members && { members }) });
+    const served = servedModelIn(response.model);
+    events.push({ type: 'finished', ...end, ...served, ...(members && { members }) });
     this.isComplete = true;
     return unfinished.flatMap((each) => [...missingEvents(each), doneEvent(each)]);
   }
