@@ -62,16 +62,16 @@ function serveEndpoint(handler: Handler, context: ServerContext): ServedEndpoint
   const rest = /\{(\w+)\.\.\.\}$/.exec(endpoint.path)?.[1];
   const check = inputCheck(endpoint);
   const serialiser = lazySerialiser(endpoint);
-  const admit = createAccessCheck(endpoint, bodyLimitOf(endpoint, context), context);
+  const allow = createAccessCheck(endpoint, bodyLimitOf(endpoint, context), context);
   const permit = handler.permit && permission(handler.permit, endpoint, context);
   const paramsOf = ({ params }: FastifyRequest) =>
     rest === undefined ? params : restParameter(params, rest);
   return {
     onRequest(request, done) {
       const { call } = request;
-      if (permit === undefined) return admit(call, done);
+      if (permit === undefined) return allow(call, done);
       call.params = paramsOf(request);
-      admit(call, () => permit(call, done));
+      allow(call, () => permit(call, done));
     },
     handle(request, reply) {
       const { call } = request;
@@ -82,7 +82,7 @@ function serveEndpoint(handler: Handler, context: ServerContext): ServedEndpoint
       try {
         if (endpoint.socket) throw new ApiError('invalid_request', { message: upgradeRequired });
         check(call);
-        context.overload.admit(endpoint, call.body);
+        context.overload.accept(endpoint, call.body);
         if (endpoint.stream && call.caller.kind === 'anonymous')
           context.publicStreams.enter(call.remoteAddress, call.response);
         call.isTaken = true;
@@ -127,7 +127,7 @@ export function createAccessCheck(endpoint: Endpoint, bodyBytesMax: number, cont
     try {
       call.caller = caller;
       checkAccess(endpoint, caller);
-      context.overload.admit(endpoint, undefined);
+      context.overload.accept(endpoint, undefined);
       if (caller.kind === 'anonymous') limitRate(publicRate.take(call.remoteAddress));
       checkBodyHeaders(call.headers, bodyBytesMax);
       context.largeBodies.hold(call, Number(call.headers['content-length'] ?? 0));

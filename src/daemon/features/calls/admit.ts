@@ -37,8 +37,8 @@ import {
   inputTokens,
   invoicedCost,
   noTokens,
-  type OutputBudget,
-  uncappedBudget,
+  type OutputCap,
+  wholeOutput,
 } from './pricing/cost-bound.ts';
 import { ClientLeft, takeSlots } from './take-slots.ts';
 
@@ -49,7 +49,7 @@ const tracedRoutesMax = 8;
 export interface Admitted {
   meter: Meter;
   /** The routes to try, and the output that the hold pays for. */
-  budget: OutputBudget;
+  cap: OutputCap;
   /** Its places among those that run at a time; undefined if nothing limits them. */
   slots: CallSlots | undefined;
 }
@@ -71,11 +71,11 @@ export async function admit(
     const plan = await planCall(deps, call, guard);
     if (deps.settings.hasConcurrency || limitsConcurrency(policyOf(call.caller)))
       slots = await takeSlots(deps, call, { routes: plan.routes, startedAt });
-    const { hold, budget } = await reserve(deps, call, plan);
-    const meter = meterOf(deps, call, { plan, hold, budget, startedAt, slots, captured: capture?.level });
-    const model = budget.routes[0]?.offer.model ?? hold.record.model;
+    const { hold, cap } = await reserve(deps, call, plan);
+    const meter = meterOf(deps, call, { plan, hold, cap, startedAt, slots, captured: capture?.level });
+    const model = cap.routes[0]?.offer.model ?? hold.record.model;
     for (const observer of observersOf(deps, call)) observer.onAdmitted?.({ call, model });
-    return { meter, budget, slots };
+    return { meter, cap, slots };
   } catch (error) {
     slots?.release();
     const ms = deps.world.elapsed() - startedAt;
@@ -138,8 +138,8 @@ async function reserve(deps: CallDeps, call: ModelCall, { routes, input, isPrepa
   const { inference, caller, requestId, endpoint, labels } = call;
   const { marginPpm, freeTier } = deps.settings;
   const bound = { inputTokens: input.most, marginPpm };
-  const whole = uncappedBudget(routes, inference, bound);
-  let budget = whole;
+  const whole = wholeOutput(routes, inference, bound);
+  let cap = whole;
   const promptEstimate = { ...noTokens, input: input.likely };
   const [best] = routes;
   const isRouted = deps.budgets?.hasRouted(caller.workspaceId) === true;
@@ -173,12 +173,12 @@ async function reserve(deps: CallDeps, call: ModelCall, { routes, input, isPrepa
       }),
       fit(affordable, { isWhole, leftOn }) {
         const capped = capOutputToBudget(whole, inference, { ...bound, affordable, isWhole, leftOn });
-        budget = capped ?? whole;
+        cap = capped ?? whole;
         return capped?.amount;
       },
-      ...(isRouted && { fittedRoutes: () => heldRoutes(budget, inference, bound) }),
+      ...(isRouted && { fittedRoutes: () => heldRoutes(cap, inference, bound) }),
     });
-    return { hold, budget };
+    return { hold, cap };
   } catch (error) {
     const priceWithin = (affordable: number) => invoicedCost({ routes }, inference, { ...bound, affordable });
     throw await withInvoice(deps, call, { error, priceWithin });
@@ -188,7 +188,7 @@ async function reserve(deps: CallDeps, call: ModelCall, { routes, input, isPrepa
 interface Reserved {
   plan: CallPlan;
   hold: Hold;
-  budget: OutputBudget;
+  cap: OutputCap;
   startedAt: number;
   slots: CallSlots | undefined;
   captured: CallTrace['captured'];
@@ -197,7 +197,7 @@ interface Reserved {
 function meterOf(
   deps: CallDeps,
   call: ModelCall,
-  { plan, hold, budget, startedAt, slots, captured }: Reserved,
+  { plan, hold, cap, startedAt, slots, captured }: Reserved,
 ): Meter {
   const observers = observersOf(deps, call);
   return new Meter({
@@ -217,8 +217,8 @@ function meterOf(
       .map(({ provider, offer }) => ({ provider, model: offer.model })),
     captured,
     promptTokens: plan.input.likely,
-    outputTokensMax: budget.outputTokensBound,
-    isCapped: budget.isCapped,
+    outputTokensMax: cap.outputTokensBound,
+    isCapped: cap.isCapped,
     isCostLimited: plan.isCostLimited,
     observers,
   });

@@ -14,7 +14,7 @@ export {
 } from './key-policy.ts';
 export { HeldCall } from './meter.ts';
 export { createOutput, type Output, type OutputItem, type OutputPart, pictureOf } from './output-items.ts';
-export { inputTokens, noTokens, uncappedBudget } from './pricing/cost-bound.ts';
+export { inputTokens, noTokens, wholeOutput } from './pricing/cost-bound.ts';
 export { readLabels, readUser } from './read-labels.ts';
 export {
   type Answering,

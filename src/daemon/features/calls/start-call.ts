@@ -50,19 +50,19 @@ export async function startCall<Format>(
 ): Promise<{ started: StartedCall; format: Format; headers: Record<string, string> }> {
   const capture = deps.captures?.begin(call);
   const guard = deps.settings.guardrails.isUsed ? deps.guardrails.begin(call) : undefined;
-  const { meter, budget, slots } = await admit(deps, call, capture, guard);
+  const { meter, cap, slots } = await admit(deps, call, capture, guard);
   meter.hooks = guard?.runs;
   const { abort, canceled, release } = watchCancellation(call, deps.running);
   let asked: Route | undefined;
   try {
-    const inference = guard ? guard.outgoing(budget.routes) : call.inference;
+    const inference = guard ? guard.outgoing(cap.routes) : call.inference;
     const opening =
-      openedWithoutAnswer(budget.routes, inference) ??
+      openedWithoutAnswer(cap.routes, inference) ??
       deps.router.open({
-        routes: budget.routes,
+        routes: cap.routes,
         inference,
         fallbackOn: call.options.fallbackOn,
-        outputTokensMaxFor: budget.outputTokensOn,
+        outputTokensMaxFor: cap.outputTokensOn,
         signal: abort.signal,
         attempts: meter.attempts,
         slots,
@@ -79,11 +79,11 @@ export async function startCall<Format>(
       route,
       answer: opened,
       ended,
-    } = await withHold(opening, meter, inference, () => onHeld?.(budget.routes));
+    } = await withHold(opening, meter, inference, () => onHeld?.(cap.routes));
     if (inference.stream) capture?.started();
     const output = createOutput(deps.makeId, sealFor(deps.sealer, call.caller.workspaceId));
     meter.answerStarted(route, output);
-    meter.dropped = droppedFrom(opened, inference, { isShortened: budget.isShortenedOn(route) });
+    meter.dropped = droppedFrom(opened, inference, { isShortened: cap.isShortenedOn(route) });
     const passed = guard ? await guard.answer(opened, route, abort.signal) : opened;
     const answer = rewrite ? rewrite(passed, output) : passed;
     const started = { answer, route, finishRoute: ended, meter, output, capture, abort, canceled, release };

@@ -97,7 +97,7 @@ export function createAuthenticator(deps: AuthenticatorDeps) {
   const activeKeys =
     deps.activeKeys ?? createActiveKeys({ store: deps.keysStore, changes: deps.changes, passed });
   const idle = createIdleLogins({ revoke: revocations.revoke, passed });
-  const admit = createCallerCheck(deps, { note: uses.note, idle });
+  const checked = createCallerCheck(deps, { note: uses.note, idle });
   const noteName = (id: string, name: string) => names.set(id, name);
   const findDeps = { ...deps, activeKeys, noteName, idle, uses };
 
@@ -110,20 +110,20 @@ export function createAuthenticator(deps: AuthenticatorDeps) {
     // Unknown secrets are not cached: they could be issued next, and guesses would fill the memory.
     if (!caller) throw new ApiError('unauthenticated');
     // An expired key may be extended, so the next call looks it up again.
-    if (caller.revoked.aborted) return admit(caller);
+    if (caller.revoked.aborted) return checked(caller);
     callers.add(key, caller);
-    return admit(caller);
+    return checked(caller);
   };
 
   const identify = (header: string): Caller | Promise<Caller> => {
     const recent = callers.get(digests.get(header) ?? '');
-    if (recent) return admit(recent);
+    if (recent) return checked(recent);
     const { secret, kind } = credentialIn(header);
     const key = digest(secret);
     const known = callers.get(key);
     if (known) {
       digests.set(header, key);
-      return admit(known);
+      return checked(known);
     }
     const pending = lookups.get(key);
     if (pending) return pending;
@@ -150,7 +150,7 @@ export function createAuthenticator(deps: AuthenticatorDeps) {
       await deps.changes.current();
       const caller = await referredCaller(findDeps, reference, signalOf);
       if (!caller) throw new ApiError('unauthenticated');
-      return admit(caller);
+      return checked(caller);
     },
 
     /**

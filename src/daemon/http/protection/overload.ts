@@ -85,7 +85,7 @@ export class Overload {
   }
 
   /** Fails with `unavailable` if the endpoint cannot accept a call now. */
-  admit(endpoint: Endpoint, body: unknown): void {
+  accept(endpoint: Endpoint, body: unknown): void {
     if (this.load === 'well' || endpoint.underLoad === 'kept') return;
     if (this.#isDiskFull && !onlyReads(endpoint)) throw rejection('The daemon’s disk is full.');
     if (this.#pressure === 'overwhelmed' || (this.#pressure === 'busy' && isStream(endpoint, body)))

@@ -140,7 +140,7 @@ export class OpenSocket {
       message = readMessage(frame, context.limits);
       checkMessage(message, endpoint.socket);
       await loopTurns.next(frame.bytes.length);
-      context.overload.admit(endpoint, message);
+      context.overload.accept(endpoint, message);
       const parent = turnParent(message, call.headers);
       if (parent !== undefined) context.options.onParent?.(requestId, parent);
       // Frees the message, as it may be large and the answer may take long.

@@ -39,7 +39,7 @@ function socketDoor({ endpoint, handle }: Handler, context: ServerContext) {
   const { socket: shape } = endpoint;
   if (!shape) throw new TypeError(`${endpoint.id} has no socket`);
   const withSocket = { ...endpoint, socket: shape };
-  const admit = createAccessCheck(endpoint, 0, context);
+  const allow = createAccessCheck(endpoint, 0, context);
   let opening: Promise<WebSocketServer> | undefined;
   const open = async (call: ServerCall, connection: Connection): Promise<void> => {
     try {
@@ -54,7 +54,7 @@ function socketDoor({ endpoint, handle }: Handler, context: ServerContext) {
       context.responder.fail(call, error);
     }
   };
-  return (call: ServerCall, connection: Connection): void => admit(call, () => void open(call, connection));
+  return (call: ServerCall, connection: Connection): void => allow(call, () => void open(call, connection));
 }
 
 interface Handshake {

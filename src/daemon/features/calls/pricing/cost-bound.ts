@@ -213,7 +213,7 @@ function mayHaveSound({ items }: Inference): boolean {
 const outputTokensMin = 16;
 
 /** The most that a call may cost, and how much output that pays for. */
-export interface OutputBudget {
+export interface OutputCap {
   routes: Route[];
   /** Upper bound of the cost on any of the routes. */
   amount: NanoUsd;
@@ -233,8 +233,8 @@ interface Bound {
   marginPpm: number;
 }
 
-/** The budget that pays for the whole request. */
-export function uncappedBudget(routes: Route[], inference: Inference, bound: Bound): OutputBudget {
+/** The cap that pays for the whole request. */
+export function wholeOutput(routes: Route[], inference: Inference, bound: Bound): OutputCap {
   return {
     routes,
     amount: costBound(routes, inference, bound),
@@ -250,10 +250,10 @@ export function uncappedBudget(routes: Route[], inference: Inference, bound: Bou
  * undefined when no route remains.
  */
 export function capOutputToBudget(
-  full: Pick<OutputBudget, 'routes'>,
+  full: Pick<OutputCap, 'routes'>,
   inference: Inference,
   bound: Bound & { affordable: NanoUsd; isWhole?: boolean; leftOn?: LeftOnRoute | undefined },
-): OutputBudget | undefined {
+): OutputCap | undefined {
   const { affordable: most, leftOn } = bound;
   const outputFor = (route: Route, affordable: NanoUsd) =>
     Math.min(requestedOutputOn(route, inference), affordableOn(route, inference, { ...bound, affordable }));
@@ -282,7 +282,7 @@ export function capOutputToBudget(
 
 /** What a call can cost at most on each of its routes. */
 export function heldRoutes(
-  { routes, outputTokensOn: outputOn }: Pick<OutputBudget, 'routes' | 'outputTokensOn'>,
+  { routes, outputTokensOn: outputOn }: Pick<OutputCap, 'routes' | 'outputTokensOn'>,
   inference: Inference,
   bound: Bound,
 ): HeldRoute[] {
@@ -298,7 +298,7 @@ const invoicedOutputTokens = 4096;
 
 /** The amount to pay for a call in advance; undefined if `affordable` is too little for it. */
 export function invoicedCost(
-  { routes }: Pick<OutputBudget, 'routes'>,
+  { routes }: Pick<OutputCap, 'routes'>,
   inference: Inference,
   bound: Bound & { affordable: NanoUsd },
 ): NanoUsd | undefined {

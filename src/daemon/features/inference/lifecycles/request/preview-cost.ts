@@ -13,7 +13,7 @@ import {
   parseServiceOptions,
   policyOf,
   type ServiceOptions,
-  uncappedBudget,
+  wholeOutput,
 } from '../../../calls/index.ts';
 import type { Inference } from '../../../upstreams/neutral.ts';
 import { parseChat } from '../../formats/chat-completions/parse.ts';
@@ -90,7 +90,7 @@ async function previewCost(
   const [best] = routes;
   if (!best) throw new TypeError('a plan has at least one route');
   const bound = { inputTokens: input.most, marginPpm: deps.settings.marginPpm };
-  const charged = uncappedBudget(routes, inference, bound);
+  const charged = wholeOutput(routes, inference, bound);
   const asIfCharged = routes.map((route) => ({ ...route, ownKey: false as const }));
   const isKnown = routes.every(({ offer }) => offer.prices);
   return {
@@ -99,7 +99,7 @@ async function previewCost(
     provider: best.provider,
     input_tokens: input.likely,
     output_tokens_max: charged.outputTokensBound,
-    cost_usd_max: isKnown ? formatUsd(uncappedBudget(asIfCharged, inference, bound).amount) : null,
+    cost_usd_max: isKnown ? formatUsd(wholeOutput(asIfCharged, inference, bound).amount) : null,
     charged_usd_max: formatUsd(charged.amount),
   };
 }

@@ -3,7 +3,7 @@ import { describe, expect, test } from 'vitest';
 import {
   capOutputToBudget,
   noTokens,
-  uncappedBudget,
+  wholeOutput,
 } from '../../../../../src/daemon/features/calls/pricing/cost-bound.ts';
 import type { Offer } from '../../../../../src/daemon/features/catalog/index.ts';
 import type { Inference } from '../../../../../src/daemon/features/upstreams/neutral.ts';
@@ -70,7 +70,7 @@ describe('a call capped to the remaining budget', () => {
           const inference = asking(most, { n });
           const all = offers.map(([prices, outputTokensMax]) => routeAt(prices, { outputTokensMax }));
           const bound = { inputTokens, marginPpm };
-          const full = uncappedBudget(all, inference, bound);
+          const full = wholeOutput(all, inference, bound);
           const cut = capOutputToBudget(full, inference, { ...bound, affordable });
           if (full.amount <= affordable) expect(cut?.amount).toBe(full.amount);
           if (!cut) return;
