@@ -358,7 +358,7 @@ describe('the house grows by decision only', () => {
     for await (const path of glob('src/**/*.{ts,tsx,css,html,js}', { exclude: ['**/planted-*'] }))
       lines += (await readFile(path, 'utf8')).split('\n').length - 1;
     const endpoints = (await readFile('src/shared/endpoints.ts', 'utf8')).match(/^export const /gm) ?? [];
-    expect(Math.round(lines / endpoints.length)).toBeLessThanOrEqual(850);
+    expect(Math.round(lines / endpoints.length)).toBeLessThanOrEqual(865);
   });
 });
 
