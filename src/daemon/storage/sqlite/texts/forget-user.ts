@@ -77,8 +77,12 @@ function renameRejections(orm: Orm, workspaceId: string, { from, to, label, sent
       tags: tags && JSON.stringify((JSON.parse(tags) as string[]).map(label)),
       message: sentence(message),
     };
-    if (changed.endUser === endUser && changed.conversation === conversation && changed.tags === tags)
-      if (changed.message === message) continue;
+    const isSame =
+      changed.endUser === endUser &&
+      changed.conversation === conversation &&
+      changed.tags === tags &&
+      changed.message === message;
+    if (isSame) continue;
     orm.update(rejections).set(changed).where(eq(rejections.requestId, requestId)).run();
     renamed += 1;
   }
@@ -86,19 +90,10 @@ function renameRejections(orm: Orm, workspaceId: string, { from, to, label, sent
 }
 
 /** Returns the ids of those that count the calls of that user, and now those of the pseudonym. */
-function renameBudgets(orm: Orm, workspaceId: string, { from, to, label }: Renaming): string[] {
+function renameBudgets(orm: Orm, workspaceId: string, renaming: Renaming): string[] {
   const rows = orm.select().from(budgets).where(eq(budgets.workspaceId, workspaceId)).all();
   return rows.flatMap(({ id, scope, scopeValue }) => {
-    const renamed =
-      scope === 'user'
-        ? scopeValue === from
-          ? to
-          : scopeValue
-        : scope === 'tag'
-          ? label(scopeValue)
-          : scope === 'where'
-            ? renamedFilter(scopeValue, label)
-            : scopeValue;
+    const renamed = renamedScope(scope, scopeValue, renaming);
     if (renamed === scopeValue) return [];
     orm
       .update(budgets)
@@ -107,6 +102,12 @@ function renameBudgets(orm: Orm, workspaceId: string, { from, to, label }: Renam
       .run();
     return [id];
   });
+}
+
+function renamedScope(scope: string, value: string, { from, to, label }: Renaming): string {
+  if (scope === 'user') return value === from ? to : value;
+  if (scope === 'tag') return label(value);
+  return scope === 'where' ? renamedFilter(value, label) : value;
 }
 
 function renamedFilter(filter: string, label: Renaming['label']): string {

@@ -3,6 +3,7 @@ import type { Connection } from '../engine/connection.ts';
 import { and, eq, type Orm, sql } from '../engine/orm.ts';
 import type { BatchTotals } from '../metering/batch-totals.ts';
 import { threadEvents, threadMessages, threadRuns, threads } from '../threads/tables.ts';
+import { dropThread } from '../threads/writes.ts';
 import { forgetUser } from './forget-user.ts';
 import { idParts } from './text-ids.ts';
 
@@ -84,9 +85,7 @@ function removeRun(orm: Orm, { workspaceId, threadId, runId }: RunOfThread): boo
 function removeEmpty(orm: Orm, threadId: string): void {
   const ofThread = eq(threadRuns.threadId, threadId);
   if (orm.select({ id: threadRuns.id }).from(threadRuns).where(ofThread).limit(1).get()) return;
-  for (const table of [threadEvents, threadMessages])
-    orm.delete(table).where(eq(table.threadId, threadId)).run();
-  orm.delete(threads).where(eq(threads.id, threadId)).run();
+  dropThread(orm, threadId);
 }
 
 export type TextsWrites = ReturnType<typeof textsWrites>;

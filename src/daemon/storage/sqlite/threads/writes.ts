@@ -36,10 +36,7 @@ export function threadsWrites(orm: Orm, daemon: number) {
       orm.update(threads).set({ title, updatedAt }).where(threadOf(workspaceId, id)).run().changes === 1,
     'threads.remove': ({ workspaceId, id }: { workspaceId: string; id: string }): boolean => {
       if (!orm.select({ id: threads.id }).from(threads).where(threadOf(workspaceId, id)).get()) return false;
-      for (const table of [threadEvents, threadMessages, threadRuns]) {
-        orm.delete(table).where(eq(table.threadId, id)).run();
-      }
-      return orm.delete(threads).where(eq(threads.id, id)).run().changes === 1;
+      return dropThread(orm, id);
     },
   };
 }
@@ -116,6 +113,13 @@ function runWrites(orm: Orm, daemon: number) {
       return true;
     },
   };
+}
+
+/** Deletes a thread with all that is of it; returns whether there was one. */
+export function dropThread(orm: Orm, id: string): boolean {
+  for (const table of [threadEvents, threadMessages, threadRuns])
+    orm.delete(table).where(eq(table.threadId, id)).run();
+  return orm.delete(threads).where(eq(threads.id, id)).run().changes === 1;
 }
 
 function dropOldRuns(orm: Orm, threadId: string): void {
