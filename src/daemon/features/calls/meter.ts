@@ -339,9 +339,8 @@ export class Meter {
         startedMs: this.#attemptsStartedMs,
         finishReason: status === 'completed' || status === 'incomplete' ? this.finish : null,
         ...(this.providerReason !== undefined && { providerReason: this.providerReason }),
-        ...(route && this.servedModel !== undefined && this.servedModel !== route.providerModel
-          ? { servedModel: this.servedModel }
-          : undefined),
+        ...(this.servedModel !== undefined &&
+          this.servedModel !== route?.providerModel && { servedModel: this.servedModel }),
         routes: this.#options.routes ?? [],
         ...(this.dropped.length > 0 && { dropped: this.dropped }),
         ...(this.hooks && this.hooks.length > 0 && { hooks: [...this.hooks] }),

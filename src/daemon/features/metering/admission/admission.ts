@@ -117,11 +117,7 @@ export function createAdmission(deps: AdmissionDeps): Admission {
   );
   const start = (
     record: HoldRecord,
-    {
-      policy,
-      committed,
-      isAgent = false,
-    }: { policy?: KeyPolicy; committed: Promise<void>; isAgent?: boolean },
+    { policy, committed, isAgent = false }: Pick<Call, 'committed' | 'policy'> & { isAgent?: boolean },
   ): Hold => {
     const call: Call = {
       record,
@@ -149,12 +145,7 @@ export function createAdmission(deps: AdmissionDeps): Admission {
     async hold(record, terms) {
       requireWritable(state);
       const limits = terms && limitsOf(rules, record, terms);
-      if (!limits) {
-        return start(record, {
-          ...(terms?.policy && { policy: terms.policy }),
-          committed: store.hold(record),
-        });
-      }
+      if (!limits) return start(record, { policy: terms?.policy, committed: store.hold(record) });
       const { policy, agent } = terms;
       if (agent) {
         if (!agents) throw new TypeError('this admission has no agents');
@@ -162,14 +153,14 @@ export function createAdmission(deps: AdmissionDeps): Admission {
           const held = await agents.ask(record, { ...terms, agent }, limits, (answer, now) =>
             refusal(deps, answer, { limits, now, amount: record.amount, fit: terms.fit }),
           );
-          return isRefused(held) ? held : start(held, { committed: Promise.resolve(), isAgent: true });
+          return isRefused(held)
+            ? held
+            : start(held, { policy: undefined, committed: Promise.resolve(), isAgent: true });
         });
       }
       return await waiting.start(async () => {
         const held = await askForHold(deps, record, { terms, limits });
-        return isRefused(held)
-          ? held
-          : start(held, { ...(policy && { policy }), committed: Promise.resolve() });
+        return isRefused(held) ? held : start(held, { policy, committed: Promise.resolve() });
       });
     },
     settle(hold, settlement) {

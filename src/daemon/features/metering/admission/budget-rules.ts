@@ -101,13 +101,6 @@ export class BudgetRules {
     return this.#find({ workspaceId, id })?.rules.find((rule) => rule.id === id);
   }
 
-  /** What budgets of the same scope and calendar share; undefined without such a budget. */
-  subject(rule: Pick<BudgetRule, 'workspaceId' | 'scope' | 'calendar'>): BudgetSubject | undefined {
-    const { workspaceId, scope } = rule;
-    const alike = this.#workspaces.get(workspaceId)?.subjects.get(nameOf(scope.kind, scope.value));
-    return alike?.find((each) => isOf(each, rule));
-  }
-
   /**
    * The subjects of which a call is part whoever answers it: of its workspace, of its key and those that it descends from, its
    * user and tags.
@@ -140,12 +133,6 @@ export class BudgetRules {
     const ofProvider = (provider !== null && subjects.get(nameOf('provider', provider))) || none;
     const matching = filtered.filter(({ scope }) => isOnRoute(scope, route, call));
     return [...ofModel, ...ofProvider, ...matching];
-  }
-
-  /** All subjects of a workspace of which calls are part by their routes. */
-  routed(workspaceId: string): readonly BudgetSubject[] {
-    const subjects = this.#workspaces.get(workspaceId)?.subjects;
-    return [...(subjects?.values() ?? [])].flat().filter(({ scope }) => isRouted(scope));
   }
 
   /** Whether a budget could reject a call, whatever its route. */

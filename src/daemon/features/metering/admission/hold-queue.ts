@@ -12,7 +12,7 @@ export interface Refused {
 interface HoldQueueOptions {
   sleep: (ms: number, signal?: AbortSignal) => Promise<void>;
   /** How often the first call of a limit asks again although nothing was reported: for what other members end. */
-  askEveryMs?: number;
+  askEveryMs: number;
 }
 
 interface Waiter {
@@ -97,7 +97,6 @@ export class HoldQueue {
 
   async #askRegularly(limit: string, queue: readonly Waiter[]): Promise<void> {
     const { sleep, askEveryMs } = this.#options;
-    if (askEveryMs === undefined) return;
     for (;;) {
       await sleep(askEveryMs);
       if (this.#waiting.get(limit) !== queue) return;

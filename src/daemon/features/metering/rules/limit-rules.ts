@@ -14,10 +14,10 @@ export interface LimitedKey {
   readonly isAutopilot?: true;
 }
 
-/** Budgets of one scope, and what their calls spent and hold; they limit nothing without it. */
+/** Budgets of one scope, and what their calls spent and hold. */
 interface CountedBudgets {
   readonly rules: readonly BudgetRule[];
-  readonly totals: SubjectTotals | undefined;
+  readonly totals: SubjectTotals;
 }
 
 /** What the limits of a call have counted. A limit whose totals are undefined does not apply. */
@@ -51,7 +51,7 @@ export function affordableUnder(
   }
   for (const { rules, totals } of budgets) {
     for (const rule of rules) {
-      if (!rule.isHard || !totals) continue;
+      if (!rule.isHard) continue;
       const spent = totals.spentIn(rule.period, now);
       const available = rule.amount - spent - totals.held;
       if (available >= affordable) continue;
@@ -84,12 +84,12 @@ export function decisiveLeft(common: Left, routes: readonly Left[]): Left {
 /** The first rate that a call would exceed, and in how many milliseconds it no longer does; undefined if it may start. */
 export function exceededRate(
   own: LimitedKey | undefined,
-  windowOf: (keyId: string) => RateWindow | undefined,
+  windowOf: (keyId: string) => RateWindow,
   now: number,
 ): { limit: number; waitMs: number } | undefined {
   for (let key = own; key; key = key.parent) {
     const limit = key.limits?.requestsPerMinute;
-    const waitMs = limit ? (windowOf(key.keyId)?.waitMs(limit, now) ?? 0) : 0;
+    const waitMs = limit ? windowOf(key.keyId).waitMs(limit, now) : 0;
     if (limit && waitMs > 0) return { limit, waitMs };
   }
   return undefined;

@@ -15,8 +15,6 @@ export class SubjectTotals {
   readonly calendar: SpendCalendar | undefined;
   /** Reserved for running calls. */
   held: NanoUsd = 0;
-  /** Set until the stored spending is added. */
-  loading: Promise<void> | undefined;
   readonly #spend: PeriodSpend = { ...noSpend };
   readonly #starts: PeriodSpend = { ...noSpend };
   /** The end of the current day, with which all other periods end, too. */

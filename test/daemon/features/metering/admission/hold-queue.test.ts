@@ -5,9 +5,9 @@ import { ApiError } from '../../../../../src/shared/errors.ts';
 import { fakeWorld } from '../../../../support/fake-world.ts';
 
 /** A limit, calls that run under it, and calls that wait for it. */
-function aLimit(amount: number, options: { askEveryMs?: number } = {}) {
+function aLimit(amount: number, { askEveryMs = Number.POSITIVE_INFINITY } = {}) {
   const world = fakeWorld();
-  const queue = new HoldQueue({ sleep: world.sleep, ...options });
+  const queue = new HoldQueue({ sleep: world.sleep, askEveryMs });
   const state = { spent: 0, held: 0, attempts: 0, refusals: 0 };
   const started: number[] = [];
   const refused: number[] = [];
