@@ -42,29 +42,25 @@ export class SseReader {
   push(bytes: Uint8Array): SseEvent[] {
     const events: SseEvent[] = [];
     const fresh = this.#fresh(bytes);
-    // Scanning a growing line from its start for each chunk would be quadratic.
-    if (this.#rest !== '' && !fresh.includes('\n') && !fresh.includes('\r')) {
-      if (this.#rest.length + fresh.length > sseEventCharsMax) throw new SseTooLong();
-      this.#rest += fresh;
-      return events;
-    }
-    const text = this.#rest === '' ? fresh : this.#rest + fresh;
     let start = 0;
     // Search again only after passing the previous hit: one search per line would be quadratic when there is none.
-    let cr = text.indexOf('\r');
-    let lf = text.indexOf('\n');
+    let cr = fresh.indexOf('\r');
+    let lf = fresh.indexOf('\n');
     for (;;) {
-      if (cr >= 0 && cr < start) cr = text.indexOf('\r', start);
-      if (lf >= 0 && lf < start) lf = text.indexOf('\n', start);
+      if (cr >= 0 && cr < start) cr = fresh.indexOf('\r', start);
+      if (lf >= 0 && lf < start) lf = fresh.indexOf('\n', start);
       const end = cr < 0 || (lf >= 0 && lf < cr) ? lf : cr;
       if (end < 0) break;
-      this.#takeLine(text.slice(start, end), events);
+      if (start === 0 && this.#rest !== '') this.#takeLine(this.#rest + fresh.slice(0, end), events);
+      else if (isData(fresh, start, end)) this.#addData(fresh, start, end);
+      else this.#takeLine(fresh.slice(start, end), events);
       start = end + 1;
       if (end !== cr) continue;
-      if (start === text.length) this.#endedInCr = true;
+      if (start === fresh.length) this.#endedInCr = true;
       else if (start === lf) start += 1;
     }
-    this.#keep(text.slice(start));
+    // A line without an end grows: scanning it from its start for each chunk would be quadratic.
+    this.#keep(start === 0 ? this.#rest + fresh : fresh.slice(start));
     return events;
   }
 
@@ -91,9 +87,8 @@ export class SseReader {
   }
 
   #takeLine(line: string, into: SseEvent[]): void {
-    // The common case first: most lines take this branch.
-    if (line.startsWith('data:')) {
-      this.#addData(line.charCodeAt(5) === 32 ? line.slice(6) : line.slice(5));
+    if (isData(line, 0, line.length)) {
+      this.#addData(line, 0, line.length);
       return;
     }
     if (line === '') {
@@ -108,16 +103,36 @@ export class SseReader {
     if (colon === 0) return;
     const field = colon < 0 ? line : line.slice(0, colon);
     const value = colon < 0 ? '' : line.slice(colon + (line.charCodeAt(colon + 1) === 32 ? 2 : 1));
-    if (field === 'data') this.#addData(value);
+    if (field === 'data') this.#addValue(value);
     else if (field === 'event') this.#event = value;
     else if (field === 'id' && !value.includes('\0')) this.#id = value;
   }
 
-  #addData(value: string): void {
+  /** Takes a line of data, which most are, without a text for the line itself. */
+  #addData(text: string, start: number, end: number): void {
+    const from = start + dataField.length;
+    this.#addValue(text.slice(text.charCodeAt(from) === 32 && from < end ? from + 1 : from, end));
+  }
+
+  #addValue(value: string): void {
     this.#dataLength += Math.max(value.length + 1, lineCharsMin);
     if (this.#dataLength > sseEventCharsMax) throw new SseTooLong();
     this.#data = this.#data === undefined ? value : `${this.#data}\n${value}`;
   }
+}
+
+const dataField = 'data:';
+
+/** Whether a line begins with `data:`. */
+function isData(text: string, start: number, end: number): boolean {
+  return (
+    end - start >= dataField.length &&
+    text.charCodeAt(start) === 100 &&
+    text.charCodeAt(start + 1) === 97 &&
+    text.charCodeAt(start + 2) === 116 &&
+    text.charCodeAt(start + 3) === 97 &&
+    text.charCodeAt(start + 4) === 58
+  );
 }
 
 /** Formats one event, blank line included. `json` must be JSON text, which contains no raw line break. */
