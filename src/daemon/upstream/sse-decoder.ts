@@ -1,7 +1,8 @@
 import { SseReader } from '../../shared/http/sse.ts';
-import type { Batch } from '../features/upstreams/neutral.ts';
+import type { Batch, InferenceEvent } from '../features/upstreams/neutral.ts';
 import { UpstreamFailure } from '../features/upstreams/upstream.ts';
 import type { Decoder } from './adapter.ts';
+import { AlikeFrame, EventShape } from './event-shape.ts';
 import { isObject, isTooDeep } from './json.ts';
 
 /** Interprets the JSON objects of one streaming format. */
@@ -14,7 +15,14 @@ export interface Dialect {
   readonly isComplete: boolean;
   /** Set after the finish reason, in formats where more may follow it. */
   readonly hasFinished?: boolean;
+  /** The text that the last object added to the answer, if it did nothing else and was passed on as it is. */
+  readonly addedText?: string | undefined;
+  /** Takes the text of an object that is otherwise like the last one. Returns false if it has to be taken as a whole. */
+  addText?(text: string, events: InferenceEvent[]): boolean;
 }
+
+/** After so many shapes that no other event had, none is looked for. */
+const shapesTriedMax = 16;
 
 /** Decodes server-sent events of JSON objects, ended by `[DONE]` in most formats. */
 export class SseJsonDecoder implements Decoder {
@@ -24,6 +32,10 @@ export class SseJsonDecoder implements Decoder {
   readonly #dialect: Dialect;
   readonly #name: string;
   readonly #hasFrames: boolean;
+  /** That of the last event, if another one may have it, and the name of that event. */
+  #shape: EventShape | undefined;
+  #shapeName = '';
+  #shapesTried = 0;
 
   /** `hasFrames`: whether the caller speaks the same format, so that lines can be relayed. */
   constructor(name: string, dialect: Dialect, { hasFrames }: { hasFrames: boolean }) {
@@ -65,6 +77,8 @@ export class SseJsonDecoder implements Decoder {
   }
 
   #take(event: string, data: string, batch: Batch): void {
+    if (this.#shape !== undefined && this.#takeAlike(this.#shape, event, data, batch)) return;
+    this.#shape = undefined;
     if (isDoneMark(data)) {
       this.#finish(batch, 'done-mark');
       return;
@@ -85,6 +99,26 @@ export class SseJsonDecoder implements Decoder {
     const raw = data.includes('\n') ? JSON.stringify(json) : data;
     this.#dialect.take(json as Record<string, unknown>, raw, batch);
     if (this.#dialect.isComplete) this.isComplete = true;
+    else this.#keepShape(event, data, batch);
+  }
+
+  #takeAlike(shape: EventShape, event: string, data: string, { events, frames }: Batch): boolean {
+    if (event !== this.#shapeName) return false;
+    const text = shape.textIn(data);
+    if (!text || !this.#dialect.addText?.(text, events)) return false;
+    if (frames !== undefined && shape.frame !== undefined) frames.push(new AlikeFrame(data, shape.frame));
+    this.#shapesTried = 0;
+    return true;
+  }
+
+  #keepShape(event: string, data: string, { frames }: Batch): void {
+    const { addedText } = this.#dialect;
+    if (addedText === undefined || this.#shapesTried >= shapesTriedMax) return;
+    const frame = frames?.at(-1);
+    if (frame !== undefined && frame.raw !== data) return;
+    this.#shapesTried += 1;
+    this.#shape = EventShape.of(data, addedText, frame);
+    this.#shapeName = event;
   }
 
   #finish(batch: Batch, at: 'done-mark' | 'last-byte'): void {

@@ -350,6 +350,11 @@ export interface RawFrame {
   /** The text of `json`: renderers pass on either. */
   raw: string;
   json: Record<string, unknown>;
+  /**
+   * The last frame without one of these, if this one says the same but for the text of its delta, which is not empty, its number and its
+   * padding.
+   */
+  like?: RawFrame;
 }
 
 /**

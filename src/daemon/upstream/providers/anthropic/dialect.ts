@@ -76,6 +76,8 @@ export class MessagesDialect implements Dialect {
   /** Whether the current event was corrected, and deltas that are missing before it. */
   #isChanged = false;
   #missing: Json[] | undefined;
+  /** What the current event added to the answer, if it did nothing else. */
+  #added: { text: string; block: TextBlock | ThinkingBlock } | undefined;
 
   constructor(origin: Origin) {
     this.#origin = origin;
@@ -90,11 +92,33 @@ export class MessagesDialect implements Dialect {
     const wasStopped = this.#end !== undefined;
     this.#isChanged = false;
     this.#take(event, events);
+    this.#added = this.#addedBy(event, events.slice(length));
     if (wasStopped && events.length > length) this.#hasLateContent = true;
     if (frames !== undefined) this.#relayAll(event, raw, frames);
     if (this.#prompt === undefined || events.length === 0) return;
     events.push({ type: 'prompt-counted', tokens: this.#prompt });
     this.#prompt = undefined;
+  }
+
+  get addedText(): string | undefined {
+    return this.#added?.text;
+  }
+
+  addText(text: string, events: InferenceEvent[]): boolean {
+    const block = this.#added?.block;
+    if (block === undefined) return false;
+    if (block.kind === 'text') this.#addText(block.index, text, events);
+    else this.#addThought(block, text, events);
+    return true;
+  }
+
+  #addedBy(
+    { type, index }: Json,
+    [event, ...others]: readonly InferenceEvent[],
+  ): { text: string; block: TextBlock | ThinkingBlock } | undefined {
+    const block = type === 'content_block_delta' ? this.#blocks.get(index) : undefined;
+    if (others.length > 0 || (event?.type !== 'text' && event?.type !== 'reasoning')) return undefined;
+    return block?.kind === 'text' || block?.kind === 'thinking' ? { text: event.delta, block } : undefined;
   }
 
   #relayAll(json: Json, raw: string, frames: RawFrame[]): void {

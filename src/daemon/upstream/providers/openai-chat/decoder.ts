@@ -61,6 +61,8 @@ export class ChatDialect implements Dialect {
   readonly #envelope: Envelope;
   /** Choices with a finish reason. */
   readonly #finishedChoices = new Set<unknown>();
+  /** What the last chunk added to the answer, if it did nothing else. */
+  #added: { text: string; thought: ReasoningPiece | undefined } | undefined;
   /** Whether a choice continued after it: some servers send one with every chunk, so that none is known to be the last. */
   #hasLateContent = false;
 
@@ -87,6 +89,8 @@ export class ChatDialect implements Dialect {
     if (json.base_resp !== undefined || !Array.isArray(json.choices)) this.#failOnVendorError(json);
     let isChanged = false;
     const { choices } = json;
+    const { length: eventsBefore } = batch.events;
+    this.#added = undefined;
     if (Array.isArray(choices)) {
       const known = this.#knownOf(choices);
       if (known !== choices) {
@@ -113,9 +117,22 @@ export class ChatDialect implements Dialect {
       json.choices = [];
       isChanged = true;
     }
-    if (batch.frames === undefined) return;
     if (this.#envelope.repair(json)) isChanged = true;
-    batch.frames.push({ raw: isChanged ? JSON.stringify(json) : raw, json });
+    if (!isChanged && this.#finishedChoices.size === 0)
+      this.#added = addedBy(json, batch.events.slice(eventsBefore));
+    batch.frames?.push({ raw: isChanged ? JSON.stringify(json) : raw, json });
+  }
+
+  get addedText(): string | undefined {
+    return this.#added?.text;
+  }
+
+  addText(text: string, events: InferenceEvent[]): boolean {
+    const thought = this.#added?.thought;
+    if (thought !== undefined) this.#takeReasoning({ ...thought, text }, events);
+    else if (this.#text.missingOfPiece(text) !== undefined) return false;
+    else this.#takeText(text, undefined, events);
+    return true;
   }
 
   #takeUsage(usage: Json, events: InferenceEvent[]): void {
@@ -325,14 +342,7 @@ export class ChatDialect implements Dialect {
         isChanged = true;
       }
     }
-    if (typeof content === 'string' && content !== '') {
-      this.#text.add(content);
-      if (this.#isBlank && content.trim() !== '') this.#isBlank = false;
-      const index = this.#messageIndex(events);
-      const tokens = isObject(logprobs) ? logprobs.content : undefined;
-      if (Array.isArray(tokens)) events.push({ type: 'text', index, delta: content, logprobs: tokens });
-      else events.push({ type: 'text', index, delta: content });
-    }
+    if (typeof content === 'string' && content !== '') this.#takeText(content, logprobs, events);
     if (typeof refusal === 'string' && refusal !== '') {
       this.#isBlank = false;
       events.push({ type: 'refusal', index: this.#messageIndex(events), delta: refusal });
@@ -348,6 +358,15 @@ export class ChatDialect implements Dialect {
     // The deprecated form, with one call and no id.
     if (isObject(delta.function_call)) this.#calls.take({ index: 0, function: delta.function_call }, events);
     return isChanged;
+  }
+
+  #takeText(delta: string, logprobs: unknown, events: InferenceEvent[]): void {
+    this.#text.add(delta);
+    if (this.#isBlank && delta.trim() !== '') this.#isBlank = false;
+    const index = this.#messageIndex(events);
+    const tokens = isObject(logprobs) ? logprobs.content : undefined;
+    if (Array.isArray(tokens)) events.push({ type: 'text', index, delta, logprobs: tokens });
+    else events.push({ type: 'text', index, delta });
   }
 
   #takeCalls(delta: Json, pieces: unknown[], events: InferenceEvent[]): boolean {
@@ -429,6 +448,25 @@ export class ChatDialect implements Dialect {
     this.#items += 1;
     return index;
   }
+}
+
+/** The members of a delta of text or thoughts. */
+const textMembers = new Set(['role', 'content', 'reasoning_content', 'reasoning']);
+
+/** What a chunk adds to the answer, if that is a text or a thought and nothing else. */
+function addedBy(
+  { choices }: Json,
+  [event, ...others]: readonly InferenceEvent[],
+): { text: string; thought: ReasoningPiece | undefined } | undefined {
+  const [choice, ...otherChoices] = objectsOf(choices);
+  const { delta } = choice ?? {};
+  if (others.length > 0 || otherChoices.length > 0 || !isObject(delta)) return undefined;
+  for (const name in delta)
+    if (!textMembers.has(name) && hasContent({ [name]: delta[name] })) return undefined;
+  if (event?.type === 'text')
+    return event.logprobs === undefined ? { text: event.delta, thought: undefined } : undefined;
+  const thought = event?.type === 'reasoning' ? reasoningOf(delta) : undefined;
+  return thought && { text: thought.text, thought };
 }
 
 /** OpenAI's limit. */

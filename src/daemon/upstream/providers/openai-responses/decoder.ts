@@ -15,6 +15,13 @@ const eventName = /^[\w.:-]{1,100}$/;
 
 const noEvents: Json[] = [];
 
+type TextEvent = Extract<InferenceEvent, { type: 'text' | 'reasoning' }>;
+
+function addedBy([event, ...others]: readonly InferenceEvent[]): TextEvent | undefined {
+  if (others.length > 0 || (event?.type !== 'text' && event?.type !== 'reasoning')) return undefined;
+  return event.type === 'text' && event.logprobs !== undefined ? undefined : event;
+}
+
 /** The status of a response that has none, by the event that ends it. */
 const statusByEvent: Record<string, string> = {
   'response.incomplete': 'incomplete',
@@ -32,6 +39,8 @@ export class ResponsesDialect implements Dialect {
   readonly #items: ItemStates;
   /** Whether the current event was corrected. */
   #isChanged = false;
+  /** What it added to the answer, if it did nothing else. */
+  #added: TextEvent | undefined;
 
   constructor(provider: string, model: string) {
     this.#provider = provider;
@@ -40,8 +49,10 @@ export class ResponsesDialect implements Dialect {
 
   take(json: Json, raw: string, batch: Batch): void {
     const { events, frames } = batch;
+    const { length: eventsBefore } = events;
     let missing = noEvents;
     this.#isChanged = false;
+    this.#added = undefined;
     switch (json.type) {
       // First, as nearly all events are deltas.
       case 'response.output_text.delta':
@@ -85,9 +96,24 @@ export class ResponsesDialect implements Dialect {
         if (json.type === undefined) this.#failOnError(json);
         this.#event(json, events);
     }
-    if (frames === undefined || typeof json.type !== 'string' || !eventName.test(json.type)) return;
+    if (typeof json.type !== 'string' || !eventName.test(json.type)) return;
+    this.#added = addedBy(events.slice(eventsBefore));
+    if (frames === undefined) return;
     for (const json of missing) frames.push({ raw: JSON.stringify(json), json });
     frames.push({ raw: this.#isChanged ? JSON.stringify(json) : raw, json });
+  }
+
+  get addedText(): string | undefined {
+    return this.#added?.delta;
+  }
+
+  addText(delta: string, events: InferenceEvent[]): boolean {
+    const added = this.#added;
+    if (added === undefined) return false;
+    const { index } = added;
+    if (added.type === 'text') events.push({ type: 'text', index, delta });
+    else events.push({ type: 'reasoning', index, part: added.part, delta });
+    return true;
   }
 
   finish(): void {

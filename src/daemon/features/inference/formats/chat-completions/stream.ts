@@ -48,6 +48,8 @@ export class ChatStream implements StreamRenderer {
   #passed: Json | undefined;
   /** What a provider's chunks start with, up to their choices, and the same with our id, time and model. */
   #heads: { theirs: string; ours: string; label: Json } = { theirs: '\n', ours: '', label: {} };
+  /** The last frame that kept its bytes behind its head. */
+  #passedAs: RawFrame | undefined;
   /** The provider's latest usage. */
   #providerUsage: Json | undefined;
   /** Whether a frame with a finish reason was passed on. */
@@ -204,7 +206,13 @@ export class ChatStream implements StreamRenderer {
   /** Passes on frames of the same format with our id, time and model; usage waits for the last chunk, which carries the cost. */
   #pass(frames: readonly RawFrame[]): string {
     let text = '';
-    for (const { raw, json } of frames) {
+    for (const frame of frames) {
+      const { raw, like } = frame;
+      if (like !== undefined && like === this.#passedAs) {
+        text += sseEvent(this.#heads.ours + raw.slice(this.#heads.theirs.length));
+        continue;
+      }
+      const { json } = frame;
       this.#passed ??= json;
       if (isObject(json.usage)) {
         this.#providerUsage = json.usage;
@@ -214,13 +222,14 @@ export class ChatStream implements StreamRenderer {
         }
       }
       if (Array.isArray(json.choices)) this.#countChoices(json.choices);
-      text += sseEvent(isObject(json.usage) ? this.#withoutUsage(json) : this.#labelled(raw, json));
+      text += sseEvent(isObject(json.usage) ? this.#withoutUsage(json) : this.#labelled(frame));
     }
     return text;
   }
 
   /** A provider's chunk with our id, time and model. What follows them keeps its bytes. */
-  #labelled(raw: string, json: Json): string {
+  #labelled(frame: RawFrame): string {
+    const { raw, json } = frame;
     // Comparing a slice is several times faster than `startsWith`, which reads character by character.
     if (raw.slice(0, this.#heads.theirs.length) !== this.#heads.theirs) {
       const { text = '', members: head = {} } = membersBefore(raw, 'choices') ?? {};
@@ -233,9 +242,10 @@ export class ChatStream implements StreamRenderer {
     const { ours, theirs, label } = this.#heads;
     const { id, created, model } = json;
     // A member after the choices that repeats one of these would replace it.
-    return id === label.id && created === label.created && model === label.model
-      ? ours + raw.slice(theirs.length)
-      : JSON.stringify({ ...json, ...this.#label });
+    if (id !== label.id || created !== label.created || model !== label.model)
+      return JSON.stringify({ ...json, ...this.#label });
+    this.#passedAs = frame.like ?? frame;
+    return ours + raw.slice(theirs.length);
   }
 
   get #label(): Json {

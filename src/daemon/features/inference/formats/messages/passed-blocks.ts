@@ -40,6 +40,8 @@ export class PassedBlocks {
   readonly #open = new Map<unknown, PassedBlock>();
   /** Texts that are blank so far: the format refuses them when they are sent back. */
   readonly #blank = new Map<unknown, RawFrame[]>();
+  /** The last delta that was passed on as it is. */
+  #passedAs: RawFrame | undefined;
   #hasStarted = false;
   #next = 0;
   #thoughts = 0;
@@ -52,7 +54,11 @@ export class PassedBlocks {
 
   pass(frames: readonly RawFrame[]): string {
     let text = '';
-    for (const frame of frames) text += this.#pass(frame);
+    for (const frame of frames) {
+      const { raw, like } = frame;
+      if (like !== undefined && like === this.#passedAs) text += sseEvent(raw, 'content_block_delta');
+      else text += this.#pass(frame);
+    }
     return text;
   }
 
@@ -65,11 +71,12 @@ export class PassedBlocks {
     return text;
   }
 
-  #pass({ raw, json }: RawFrame): string {
+  #pass(frame: RawFrame): string {
+    const { raw, json } = frame;
     const { type } = json;
     switch (type) {
       case 'content_block_delta':
-        return this.#delta(raw, json);
+        return this.#delta(frame);
       case 'message_stop':
         return '';
       case 'message_start':
@@ -150,7 +157,8 @@ export class PassedBlocks {
     return show({ type: 'content_block_delta', index, delta }, 'content_block_delta') + stop(index);
   }
 
-  #delta(raw: string, json: Json): string {
+  #delta(frame: RawFrame): string {
+    const { raw, json } = frame;
     const { delta, index: key } = json;
     if (!isObject(delta)) return '';
     const known = deltas.get(delta.type);
@@ -160,13 +168,14 @@ export class PassedBlocks {
       start = this.#startText(key);
     const held = this.#blank.size > 0 ? this.#blank.get(key) : undefined;
     if (held !== undefined) {
-      const opened = this.#whileBlank(held, { raw, json }, delta);
+      const opened = this.#whileBlank(held, frame, delta);
       if (opened === undefined) return start;
       start += opened;
     }
     const block = this.#open.get(key);
     if (block === undefined || known?.isOf(block.type) === false) return '';
     if (delta.type === 'signature_delta' && delta.signature) block.unsigned = undefined;
+    if (block.index === key) this.#passedAs = frame.like ?? frame;
     return start + numbered(json, raw, block.index);
   }
 

@@ -35,9 +35,16 @@ export class FrameOrder {
   readonly #positions = new Map<unknown, number>();
   #started = 0;
   #lastDelta: Json | undefined;
+  /** The last frame that was not like another one. */
+  #accepted: RawFrame | undefined;
 
   accepts(frames: readonly RawFrame[]): boolean {
-    return frames.every(({ json }) => this.#accepts(json));
+    for (const frame of frames) {
+      if (frame.like !== undefined && frame.like === this.#accepted) continue;
+      if (!this.#accepts(frame.json)) return false;
+      this.#accepted = frame.like ?? frame;
+    }
+    return true;
   }
 
   /** Those of the items in their order whose end was not passed on. */

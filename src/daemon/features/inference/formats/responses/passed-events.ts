@@ -39,6 +39,8 @@ export class PassedEvents {
   readonly order = new FrameOrder();
   readonly #options: PassOptions;
   #head: DeltaHead | undefined;
+  /** The last frame that was passed on with this head. */
+  #passedAs: RawFrame | undefined;
   /** Some providers write the number or the id after the delta. */
   #hasHeads = true;
 
@@ -53,10 +55,16 @@ export class PassedEvents {
   }
 
   /** An event whose members before the delta are those of the last delta, apart from its number. What follows keeps its bytes. */
-  #delta({ raw, json }: RawFrame): string | undefined {
+  #delta(frame: RawFrame): string | undefined {
+    const { raw, like } = frame;
     const { nextSequence } = this.#options;
-    const found = this.#head?.afterHead(raw, json);
-    if (this.#head && found !== undefined) return this.#head.write(nextSequence(), raw, found);
+    const known = like !== undefined && like === this.#passedAs ? undefined : frame.json;
+    const found = this.#head?.afterHead(raw, known);
+    if (this.#head && found !== undefined) {
+      this.#passedAs = like ?? frame;
+      return this.#head.write(nextSequence(), raw, found);
+    }
+    const { json } = frame;
     if (!this.#hasHeads || typeof json.delta !== 'string') return undefined;
     if (this.#options.strictEvents && !knownEvents.has(String(json.type))) return undefined;
     this.#head = deltaHead(raw, this.#options.output);
@@ -94,8 +102,11 @@ class DeltaHead {
     this.#ours = ours;
   }
 
-  /** Where an event with this head goes on. A member behind the delta that repeats one of the head would replace it. */
-  afterHead(raw: string, { type, item_id, output_index, sequence_number }: Json): number | undefined {
+  /**
+   * Where an event with this head goes on. A member behind the delta that repeats one of the head would replace it; `json` is undefined
+   * if it is known that there is none.
+   */
+  afterHead(raw: string, json: Json | undefined): number | undefined {
     const [before, after] = this.#theirs;
     // Comparing a slice is several times faster than `startsWith`, which reads character by character.
     if (raw.slice(0, before.length) !== before) return undefined;
@@ -106,10 +117,15 @@ class DeltaHead {
       at += 1;
     }
     const end = at + after.length;
-    if (number !== sequence_number || raw.slice(at, end) !== after) return undefined;
+    if (raw.slice(at, end) !== after) return undefined;
+    if (json === undefined) return end;
+    const { type, item_id, output_index, sequence_number } = json;
     const members = this.#members;
     const isSame =
-      type === members.type && item_id === members.item_id && output_index === members.output_index;
+      number === sequence_number &&
+      type === members.type &&
+      item_id === members.item_id &&
+      output_index === members.output_index;
     return isSame ? end : undefined;
   }
 
