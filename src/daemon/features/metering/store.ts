@@ -25,8 +25,6 @@ export interface HoldRecord {
   promptCost: NanoUsd;
   createdAt: number;
   labels: CallLabels;
-  /** Whether the workspace is prepaid: the hold is then written only if its credit covers it. */
-  isPrepaid?: true;
   /** What an agent's free call reserves of the free tier; it holds nothing else. */
   free?: NanoUsd;
   /** The routes that may answer it, if its workspace has budgets of models or providers. */
@@ -139,8 +137,6 @@ export interface Settlement {
   tier: 'paid' | 'free';
   /** Stored for the call's Idempotency-Key in the same transaction. */
   answer?: SlotAnswer;
-  /** As in the hold. */
-  isPrepaid?: true;
   /** The hold, if it was written: what it releases. Without it, what members share is read again. */
   held?: Pick<HoldRecord, 'amount' | 'free' | 'routes'>;
 }

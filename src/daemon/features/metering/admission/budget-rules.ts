@@ -47,11 +47,6 @@ interface WorkspaceBudgets {
 export class BudgetRules {
   readonly #workspaces = new Map<string, WorkspaceBudgets>();
 
-  /** Whether a workspace has any budget. */
-  has(workspaceId: string): boolean {
-    return this.#workspaces.size > 0 && this.#workspaces.has(workspaceId);
-  }
-
   /** Whether a workspace has a budget that looks at the routes of calls. */
   hasRouted(workspaceId: string): boolean {
     return this.#workspaces.size > 0 && (this.#workspaces.get(workspaceId)?.routed ?? 0) > 0;

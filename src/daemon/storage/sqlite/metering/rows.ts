@@ -102,7 +102,7 @@ export interface AdmitData extends AdmitRequest {
 
 /** A settlement, and the answer that is stored for its Idempotency-Key. */
 export interface SettlementWithAnswer {
-  settle: 'metering.settle' | 'metering.settleWithoutHold' | 'metering.settlePrepaidWithoutHold';
+  settle: 'metering.settle' | 'metering.settleWithoutHold';
   row: SettlementRow;
   answer: SlotAnswer;
 }

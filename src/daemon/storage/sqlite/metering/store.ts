@@ -35,33 +35,35 @@ export function meteringStore({
   return {
     // A call that is not streamed waits only for its settlement; a stream waits for the hold before its first byte.
     hold: (record) =>
-      writer.write(
-        record.isPrepaid ? 'metering.holdPrepaid' : 'metering.hold',
-        holdFormat.row(record) satisfies JsonData,
-        { replaceableAs: record.requestId, canLinger: !record.streamed, isJson: true },
-      ),
+      writer.write('metering.hold', holdFormat.row(record) satisfies JsonData, {
+        replaceableAs: record.requestId,
+        canLinger: !record.streamed,
+        isJson: true,
+      }),
     admit: (record, request) =>
       writer.write('metering.admit', { ...request, row: holdFormat.row(record) }, { isJson: true }),
     progress: (progress) =>
       writer.write('metering.progress', progressFormat.row(progress) satisfies JsonData, { isJson: true }),
     settle: (settlement) => {
-      const { answer, isPrepaid, usage: call } = settlement;
+      const { answer, usage: call } = settlement;
       const row = settlementRow(settlement) satisfies JsonData;
-      const withoutHold = withoutHoldOf(isPrepaid);
       if (!answer) {
         return (
-          writer.replace(call.requestId, withoutHold, row, { isJson: true }) ??
+          writer.replace(call.requestId, 'metering.settleWithoutHold', row, { isJson: true }) ??
           writer.write('metering.settle', row, { isJson: true })
         );
       }
       const withAnswer = (settle: SettlementWithAnswer['settle']) => ({ settle, row, answer });
       return (
-        writer.replace(call.requestId, 'metering.settleWithAnswer', withAnswer(withoutHold)) ??
-        writer.write('metering.settleWithAnswer', withAnswer('metering.settle'), laneFor(answer))
+        writer.replace(
+          call.requestId,
+          'metering.settleWithAnswer',
+          withAnswer('metering.settleWithoutHold'),
+        ) ?? writer.write('metering.settleWithAnswer', withAnswer('metering.settle'), laneFor(answer))
       );
     },
     settleWatched: (settlement, watched) => {
-      const { answer, isPrepaid, usage: call } = settlement;
+      const { answer, usage: call } = settlement;
       const row = settlementRow(settlement);
       const data = (settle: SettlementWithAnswer['settle']): WatchedSettlement => ({
         settlement: answer ? { settle, row, answer } : row,
@@ -70,7 +72,7 @@ export function meteringStore({
         at: call.completedAt,
       });
       return (
-        writer.replace(call.requestId, 'metering.settleWatched', data(withoutHoldOf(isPrepaid))) ??
+        writer.replace(call.requestId, 'metering.settleWatched', data('metering.settleWithoutHold')) ??
         writer.write('metering.settleWatched', data('metering.settle'), answer && laneFor(answer))
       );
     },
@@ -87,10 +89,6 @@ export function meteringStore({
     leftHolds: async (daemon) =>
       orm.select().from(holds).where(eq(holds.daemon, daemon)).orderBy(holds.createdAt).all().map(leftHold),
   };
-}
-
-function withoutHoldOf(isPrepaid: true | undefined) {
-  return isPrepaid ? 'metering.settlePrepaidWithoutHold' : 'metering.settleWithoutHold';
 }
 
 /** A large answer must not delay the money of other calls. */

@@ -9,7 +9,6 @@ import { adding, insertSql } from '../engine/row-format.ts';
 import { type Expired, expireRefused, setClockBack } from '../expire-credentials.ts';
 import type { BatchTotals } from './batch-totals.ts';
 import { mapNames } from './call-details.ts';
-import { workspaceAccount } from './ledger/accounts.ts';
 import { entryInsert } from './ledger/ledger-chain.ts';
 import { admissionWrites } from './limits/admission-writes.ts';
 import {
@@ -106,15 +105,8 @@ export function meteringWrites(database: Connection, totals: BatchTotals, daemon
     limits.held(row);
   };
 
-  const requireCredit = creditCheck(database, totals);
-
   const commands = {
     ...engineWrites(database),
-    /** Admission decides in memory; this prevents that a wrong decision is written. */
-    'metering.holdPrepaid': (row: HoldRow): void => {
-      requireCredit(holdFormat.get(row, 'workspaceId'), holdFormat.get(row, 'amount'));
-      hold(row);
-    },
     'metering.hold': hold,
     'metering.progress': (row: ProgressRow): void => {
       statements.progress.run(row);
@@ -126,11 +118,6 @@ export function meteringWrites(database: Connection, totals: BatchTotals, daemon
     },
     /** Settles a call whose hold was never written, because the settlement replaced it in the queue. */
     'metering.settleWithoutHold': (row: SettlementRow): number => settle(row, 'none'),
-    'metering.settlePrepaidWithoutHold': (row: SettlementRow): number => {
-      const [call] = row;
-      requireCredit(callFormat.get(call, 'workspace'), callFormat.get(call, 'charged'));
-      return settle(row, 'none');
-    },
   };
 
   const settlements = { ...commands, 'metering.settleWithAnswer': settleWithAnswer(database, commands) };
@@ -170,20 +157,6 @@ function settleWithAnswer(database: Connection, settlements: Settlements) {
     const [call] = row;
     store.run(JSON.stringify(headers), body, scope, key, callFormat.get(call, 'requestId'));
     return settlements[settle](row);
-  };
-}
-
-/** Throws if a prepaid workspace lacks the credit for a call. */
-function creditCheck(database: Connection, totals: BatchTotals) {
-  const balances = database.prepare<[string], number>('SELECT balance FROM accounts WHERE id = ?').pluck();
-  const holds = database
-    .prepare<[string], number>('SELECT coalesce(sum(amount), 0) FROM holds WHERE workspace_id = ?')
-    .pluck();
-  return (workspaceId: string, amount: number): void => {
-    const account = workspaceAccount(workspaceId);
-    const balance = (balances.get(account) ?? 0) + totals.pendingChange(account);
-    const held = holds.get(workspaceId) ?? 0;
-    if (amount > 0 && balance - held < amount) throw new Error(`${account} lacks the credit for ${amount}`);
   };
 }
 
