@@ -36,9 +36,19 @@ export function figureLinks(filters: CallsLink, { calls, rejected, errors = 0 }:
   const withStatus = (status: CallsLink['status']) => ({ ...filters, status: filters.status ?? status });
   const admitted = rejected > 0 ? withStatus({ not: ['rejected'] }) : filters;
   return {
-    calls: { href: callsHref(filters), calls },
-    errors: { href: callsHref(withStatus(['failed', 'interrupted'])), calls: errors },
-    rejected: { href: callsHref(withStatus('rejected')), calls: rejected },
-    charged: { href: callsHref(admitted, { sort: 'cost' }), calls: calls - rejected },
+    calls: counted(calls, filters),
+    errors: counted(errors, withStatus(['failed', 'interrupted'])),
+    rejected: counted(rejected, withStatus('rejected')),
+    charged: counted(calls - rejected, admitted, 'cost'),
+  };
+}
+
+/** The address is made where it is used: charts ask for one at each move of the pointer. */
+function counted(calls: number, filters: CallsLink, sort?: 'cost'): CountedCalls {
+  return {
+    calls,
+    get href() {
+      return callsHref(filters, { sort });
+    },
   };
 }
