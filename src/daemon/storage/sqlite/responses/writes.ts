@@ -1,4 +1,4 @@
-import { and, eq, inArray, lte, type Orm, sql } from '../engine/orm.ts';
+import { and, eq, inArray, lte, type Orm, type SQL, sql } from '../engine/orm.ts';
 import { backgroundResponses, responseEvents } from './background-tables.ts';
 import { responseItems, responses } from './tables.ts';
 
@@ -7,29 +7,39 @@ const removedBytesMax = 2 * 1024 * 1024;
 
 const sizeOf = sql<number>`octet_length(${responses.output}) + octet_length(${responses.input}) + octet_length(${responses.body})`;
 
+interface Removed {
+  workspaceId: string;
+  ids: readonly string[];
+}
+
+/** Deletes responses of a workspace with their items; returns how many there were. */
+export function removeResponses(orm: Orm, { workspaceId, ids }: Removed): number {
+  const mine = and(inArray(responses.id, ids), eq(responses.workspaceId, workspaceId));
+  return drop(orm, idsOf(orm.select({ id: responses.id }).from(responses).where(mine).all()));
+}
+
+/** The same of background responses with their events, of those that match. */
+export function removeBackground(orm: Orm, { workspaceId, ids }: Removed, matching?: SQL): number {
+  const { id, workspaceId: workspace } = backgroundResponses;
+  const mine = and(inArray(id, ids), eq(workspace, workspaceId), matching);
+  const found = idsOf(orm.select({ id }).from(backgroundResponses).where(mine).all());
+  orm.delete(responseEvents).where(inArray(responseEvents.responseId, found)).run();
+  return orm.delete(backgroundResponses).where(inArray(id, found)).run().changes;
+}
+
+function drop(orm: Orm, ids: string[]): number {
+  orm.delete(responseItems).where(inArray(responseItems.responseId, ids)).run();
+  return orm.delete(responses).where(inArray(responses.id, ids)).run().changes;
+}
+
+const idsOf = (rows: readonly { id: string }[]) => rows.map(({ id }) => id);
+
 export function responsesWrites(orm: Orm) {
-  const drop = (ids: string[]): number => {
-    orm.delete(responseItems).where(inArray(responseItems.responseId, ids)).run();
-    return orm.delete(responses).where(inArray(responses.id, ids)).run().changes;
-  };
-
-  /** Deletes what is stored of a background response besides the stored response that it became. */
-  const dropBackground = (workspaceId: string, id: string): boolean => {
-    const mine = and(eq(backgroundResponses.id, id), eq(backgroundResponses.workspaceId, workspaceId));
-    if (!orm.select({ id: backgroundResponses.id }).from(backgroundResponses).where(mine).get()) return false;
-    orm.delete(responseEvents).where(eq(responseEvents.responseId, id)).run();
-    return orm.delete(backgroundResponses).where(mine).run().changes > 0;
-  };
-
   return {
     'responses.remove': ({ workspaceId, id }: { workspaceId: string; id: string }): boolean => {
-      const found = orm
-        .select({ id: responses.id })
-        .from(responses)
-        .where(and(eq(responses.id, id), eq(responses.workspaceId, workspaceId)))
-        .get();
-      const wasInBackground = dropBackground(workspaceId, id);
-      return (found !== undefined && drop([id]) > 0) || wasInBackground;
+      const removed = { workspaceId, ids: [id] };
+      // A background response is also the stored response that it became.
+      return removeBackground(orm, removed) + removeResponses(orm, removed) > 0;
     },
     'responses.removeExpired': ({ at, limit }: { at: number; limit: number }): number => {
       const expired = orm
@@ -46,7 +56,7 @@ export function responsesWrites(orm: Orm) {
           return place === 0 || bytes <= removedBytesMax;
         })
         .map(({ id }) => id);
-      return ids.length === 0 ? 0 : drop(ids);
+      return drop(orm, ids);
     },
   };
 }

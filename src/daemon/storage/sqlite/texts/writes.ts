@@ -1,7 +1,10 @@
 import type { TextStore } from '../../../../shared/constants/text-stores.ts';
+import { cachedAnswers } from '../cache/tables.ts';
 import type { Connection } from '../engine/connection.ts';
-import { and, eq, type Orm, sql } from '../engine/orm.ts';
+import { and, eq, inArray, type Orm, sql } from '../engine/orm.ts';
 import type { BatchTotals } from '../metering/batch-totals.ts';
+import { backgroundResponses } from '../responses/background-tables.ts';
+import { removeBackground, removeResponses } from '../responses/writes.ts';
 import { threadEvents, threadMessages, threadRuns, threads } from '../threads/tables.ts';
 import { dropThread } from '../threads/writes.ts';
 import { forgetUser } from './forget-user.ts';
@@ -14,27 +17,17 @@ interface Removed {
 }
 
 export function textsWrites(database: Connection, orm: Orm, totals: BatchTotals) {
-  const listed = '(SELECT value FROM json_each(@ids))';
-  const mine = (table: string) =>
-    `(SELECT id FROM ${table} WHERE id IN ${listed} AND workspace_id = @workspaceId)`;
-  const run = (statement: string, { workspaceId, ids }: Removed): number =>
-    database.prepare<[object]>(statement).run({ workspaceId, ids: JSON.stringify(ids) }).changes;
   const remove: Readonly<Record<TextStore, (removed: Removed) => number>> = {
-    responses: (removed) => {
-      run(`DELETE FROM response_items WHERE response_id IN ${mine('responses')}`, removed);
-      return run(`DELETE FROM responses WHERE id IN ${listed} AND workspace_id = @workspaceId`, removed);
-    },
-    background_responses: (removed) => {
-      run(`DELETE FROM response_events WHERE response_id IN ${mine('background_responses')}`, removed);
-      return run(
-        `DELETE FROM background_responses WHERE id IN ${listed} AND workspace_id = @workspaceId AND is_running = 0`,
-        removed,
-      );
-    },
+    responses: (removed) => removeResponses(orm, removed),
+    background_responses: (removed) =>
+      removeBackground(orm, removed, eq(backgroundResponses.isRunning, false)),
     threads: ({ workspaceId, ids }) =>
       ids.map(idParts).filter(([threadId, runId]) => removeRun(orm, { workspaceId, threadId, runId })).length,
-    cached_answers: (removed) =>
-      run(`DELETE FROM cached_answers WHERE workspace_id = @workspaceId AND digest IN ${listed}`, removed),
+    cached_answers: ({ workspaceId, ids }) => {
+      const { workspaceId: workspace, digest } = cachedAnswers;
+      const mine = and(eq(workspace, workspaceId), inArray(digest, ids));
+      return orm.delete(cachedAnswers).where(mine).run().changes;
+    },
     idempotency_keys: ({ ids }) => {
       const statement = database.prepare<[string, string]>(
         `DELETE FROM idempotency_keys WHERE scope = ? AND key = ? AND state = 'done'`,
