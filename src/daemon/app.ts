@@ -1,3 +1,4 @@
+import { type Feature, joinFeatures } from './base/feature.ts';
 import { type Accounts, createAccounts } from './composition/accounts.ts';
 import { createAdminFeature } from './composition/admin.ts';
 import { createAlertFeature } from './composition/alerts.ts';
@@ -8,49 +9,26 @@ import { createBudgetFeature } from './composition/budgets.ts';
 import { createCaptureFeature } from './composition/capture.ts';
 import { createConcurrency } from './composition/concurrency.ts';
 import { createDecisionFeature } from './composition/decisions.ts';
-import { createEndpoints } from './composition/endpoints.ts';
 import { createEngineFeature } from './composition/engine.ts';
-import { type Feature, joinFeatures } from './composition/feature.ts';
 import { createMcpFeature } from './composition/mcp.ts';
 import {
   createCacheFeature,
   createIdempotencyFeature,
   createModelCalls,
+  createThreadFeature,
   createThreads,
 } from './composition/model-calls.ts';
 import { createCatalogFeature, createModels } from './composition/models.ts';
-import { createObservation } from './composition/observation.ts';
+import { createEventFeature, createObservation } from './composition/observation.ts';
 import { createPaymentFeature } from './composition/payments.ts';
 import { createPaywallFeature } from './composition/paywalls.ts';
 import { createProviderFeature } from './composition/providers.ts';
-import { runJobs } from './composition/run-jobs.ts';
 import { createSiteFeature } from './composition/site.ts';
 import { createWalletFeature } from './composition/wallets.ts';
-import { daemonHandlers, takeOver } from './features/daemons/index.ts';
-import { createEventFeed, type EventFeed, eventHandlers } from './features/events/index.ts';
-import { type Threads, threadHandlers } from './features/threads/index.ts';
-import { createWorkspaces, guardOwner, type Workspaces } from './features/workspaces/index.ts';
-
-function createEventFeature(
-  { world }: AppDeps,
-  { events, workspaces }: { events: EventFeed; workspaces: Workspaces },
-): Feature {
-  return {
-    handlers: eventHandlers({ feed: events, world, isDaemonOwner: workspaces.isDaemonOwner }),
-    sharedJobs: [events.keepPruned],
-    onWritten: events.readAgain,
-    endStreams: events.close,
-  };
-}
-
-function createThreadFeature(threads: Threads): Feature {
-  return {
-    handlers: threadHandlers(threads),
-    takeOver: (daemon) => threads.takeOver(daemon),
-    onWritten: () => threads.readAgain(),
-    endStreams: () => threads.close(),
-  };
-}
+import { daemonHandlers, runJobs, takeOver } from './features/daemons/index.ts';
+import { createEventFeed } from './features/events/index.ts';
+import { createWorkspaces, guardOwner } from './features/workspaces/index.ts';
+import { createEndpoints } from './http/inner-calls.ts';
 
 type BootstrapFiles = Parameters<Accounts['bootstrap']>[0];
 
@@ -58,6 +36,7 @@ type BootstrapFiles = Parameters<Accounts['bootstrap']>[0];
 export function createApp(deps: AppDeps) {
   const { storage, world, log } = deps;
   const endpoints = createEndpoints();
+  const daemons = { members: storage.members, store: storage.daemons, log };
   const events = createEventFeed({ store: storage.events, world });
   const workspaces = createWorkspaces({ store: storage.workspaces, changes: storage.changes });
   const accounts = createAccounts(deps, { events, workspaces });
@@ -94,7 +73,7 @@ export function createApp(deps: AppDeps) {
     observers,
     workspaces,
   });
-  const features = joinFeatures([
+  const all: Required<Feature> = joinFeatures([
     accounts,
     createBudgetFeature(deps, { accounts, events, models, workspaces }),
     createAlertFeature(deps, { events, models, workspaces }),
@@ -132,9 +111,8 @@ export function createApp(deps: AppDeps) {
       workspaces,
     }),
     createMcpFeature(deps, endpoints),
+    { handlers: daemonHandlers({ ...daemons, finish: (daemon) => all.takeOver(daemon) }) },
   ] satisfies Feature[]);
-  const daemons = daemonHandlers({ store: storage.daemons, finish: features.takeOver });
-  const all = joinFeatures([features, { handlers: daemons }]);
   const handlers = all.handlers.map((handler) => guardOwner(handler, workspaces.requireDaemonOwner));
   endpoints.serve(handlers);
   storage.changes.subscribe('written', () => all.onWritten());
@@ -156,10 +134,10 @@ export function createApp(deps: AppDeps) {
     /** Loads what features keep in memory, and finishes what earlier daemons left behind, before the first request. */
     async prepare(): Promise<void> {
       await all.load();
-      await takeOver({ store: storage.daemons, log }, all.takeOver);
+      await takeOver(daemons, all.takeOver);
     },
     /** Runs periodic work until aborted, and takes over that of other daemons as they end. */
     runBackground: (signal: AbortSignal) =>
-      runJobs(deps, { features: all, onTermEnd: () => running.cutOff() }, signal),
+      runJobs({ ...daemons, features: all, onTermEnd: () => running.cutOff() }, signal),
   };
 }

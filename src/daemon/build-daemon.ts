@@ -7,10 +7,10 @@ import { idMaker } from '../shared/ids.ts';
 import { version } from '../shared/version.ts';
 import { createApp } from './app.ts';
 import type { Clock, World } from './base/world.ts';
-import { isForModelCall } from './composition/rejected-requests.ts';
 import type { Config } from './config/config.ts';
 import { applyReload, createReloadableSettings } from './config/reloadable-settings.ts';
 import type { ConfigFlags } from './config/settings/setting.ts';
+import { isForModelCall } from './features/traces/index.ts';
 import { createServer, type HttpServer } from './http/server.ts';
 import { backupFiles } from './process/backup-files.ts';
 import { createConfigFile } from './process/config-file.ts';
@@ -32,6 +32,7 @@ import { createTelemetry } from './telemetry/telemetry.ts';
 import type { ProviderNetwork } from './upstream/provider-network.ts';
 import { configuredProviders, detectLocalProviders } from './upstream/providers-from-config.ts';
 import type { CallWorkers } from './workers/call-workers.ts';
+import { createObserved } from './workers/observed.ts';
 
 export interface Times {
   drain: DrainTimes;
@@ -236,7 +237,7 @@ export async function withWorkers(
       hasSpans: telemetry.parent !== undefined,
     },
     {
-      observed: app.observed,
+      observed: createObserved(app.observing),
       content: relayedContentTaker(content),
       contentDropped: (calls) => content.countDropped(calls),
     },

@@ -1,4 +1,5 @@
 import { isoTime } from '../../shared/time/time.ts';
+import type { OnFailure } from '../base/feature.ts';
 import { agentHandlers, agentKeyView, createAgents } from '../features/agents/index.ts';
 import type { EventFeed } from '../features/events/index.ts';
 import {
@@ -27,7 +28,6 @@ import {
 import { bootstrap, peopleHandlers, type Workspaces } from '../features/workspaces/index.ts';
 import { createRateLimit } from '../http/protection/rate-limit.ts';
 import type { CallAppDeps } from './app-deps.ts';
-import type { OnFailure } from './feature.ts';
 
 type RecordsEvents = Pick<EventFeed, 'announce' | 'publish' | 'record'>;
 

@@ -1,4 +1,5 @@
 import type { DaemonStatus } from '../../shared/contract/daemon.ts';
+import type { Feature } from '../base/feature.ts';
 import { aboutHandlers, statusReaders } from '../features/about/index.ts';
 import { backupHandlers } from '../features/backups/index.ts';
 import type { Concurrency } from '../features/concurrency/index.ts';
@@ -6,12 +7,11 @@ import { configurationHandlers, createConfigurationChanges } from '../features/c
 import { metricsHandlers } from '../features/metrics/index.ts';
 import { referenceHandlers } from '../features/reference/index.ts';
 import type { Workspaces } from '../features/workspaces/index.ts';
+import type { Endpoints } from '../http/inner-calls.ts';
 import { readPageAssets } from '../http/pages/assets.ts';
 import { webApp } from '../http/web-assets.ts';
 import type { Accounts } from './accounts.ts';
 import type { AppDeps } from './app-deps.ts';
-import type { Endpoints } from './endpoints.ts';
-import type { Feature } from './feature.ts';
 import { readMetrics } from './metrics.ts';
 import type { Models } from './models.ts';
 

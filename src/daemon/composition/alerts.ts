@@ -1,11 +1,12 @@
+import type { Feature } from '../base/feature.ts';
 import { Alerts, alertHandlers, createSampler, Deliveries, Hooks } from '../features/alerts/index.ts';
 import type { EventFeed } from '../features/events/index.ts';
+import { benchesOf } from '../features/providers/index.ts';
 import { createDataSealer } from '../features/vault/index.ts';
 import type { Workspaces } from '../features/workspaces/index.ts';
 import { peerAddressProblem, portOf } from '../reverse-proxy/address-guard.ts';
 import type { AppDeps } from './app-deps.ts';
-import type { Feature } from './feature.ts';
-import { benchesOf, type Models } from './models.ts';
+import type { Models } from './models.ts';
 
 interface AlertFeatures {
   events: Pick<EventFeed, 'announce'>;

@@ -7,13 +7,13 @@ import type { ProcessFacts } from '../features/about/index.ts';
 import type { BackupFile } from '../features/backups/index.ts';
 import type { ContentStore } from '../features/capture/index.ts';
 import type { ProviderDescription } from '../features/catalog/index.ts';
+import type { Provider } from '../features/providers/index.ts';
 import type { ConfigFilePort } from '../process/config-file.ts';
 import type { VaultSettings } from '../process/master-key-stores.ts';
 import type { Reloader } from '../process/reloader.ts';
 import type { CallLog } from '../process/request-logger.ts';
 import type { CallStorage, Storage } from '../storage/storage.ts';
 import type { Telemetry } from '../telemetry/telemetry.ts';
-import type { Provider } from '../upstream/providers-from-config.ts';
 import type { Workers } from './workers.ts';
 
 /** What the thread provides to the features of model calls: the main thread, or a worker. */

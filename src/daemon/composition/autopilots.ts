@@ -2,7 +2,9 @@ import type { ResponseResource } from '../../shared/contract/response-resource.t
 import { createResponse } from '../../shared/contract/responses.ts';
 import { ApiError } from '../../shared/errors.ts';
 import { localZone } from '../../shared/time/time-zones.ts';
+import type { Feature } from '../base/feature.ts';
 import { RelayReply } from '../base/handler.ts';
+import type { InnerCalls } from '../base/inner-calls.ts';
 import {
   AutopilotRuns,
   autopilotHandlers,
@@ -15,17 +17,15 @@ import {
 } from '../features/autopilots/index.ts';
 import type { EventFeed } from '../features/events/index.ts';
 import type { Idempotency } from '../features/idempotency/index.ts';
-import type { InnerCalls } from '../features/mcp/index.ts';
 import { createPeople } from '../features/profile/index.ts';
 import { chatHandlers, type Threads } from '../features/threads/index.ts';
 import type { Payments } from '../features/wallet/index.ts';
 import type { Workspaces } from '../features/workspaces/index.ts';
+import { argumentFault } from '../http/inner-calls.ts';
 import { portOf } from '../reverse-proxy/address-guard.ts';
 import { RequestFailed, sendGuarded } from '../reverse-proxy/guarded-request.ts';
 import type { Accounts } from './accounts.ts';
 import type { AppDeps } from './app-deps.ts';
-import { argumentFault } from './endpoints.ts';
-import type { Feature } from './feature.ts';
 
 interface AutopilotsFeatures {
   threads: Threads;

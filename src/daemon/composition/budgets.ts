@@ -1,9 +1,9 @@
+import type { Feature } from '../base/feature.ts';
 import { budgetHandlers, SpendingBudgets } from '../features/budgets/index.ts';
 import type { EventFeed } from '../features/events/index.ts';
 import type { Workspaces } from '../features/workspaces/index.ts';
 import type { Accounts } from './accounts.ts';
 import type { CallAppDeps } from './app-deps.ts';
-import type { Feature } from './feature.ts';
 import type { Models } from './models.ts';
 
 interface BudgetFeatures {

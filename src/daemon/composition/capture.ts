@@ -1,4 +1,5 @@
 import { surfaceOf } from '../../shared/contract/endpoint.ts';
+import type { Feature } from '../base/feature.ts';
 import type { LoginCaller } from '../base/handler.ts';
 import { repeatedly } from '../base/world.ts';
 import { readUser } from '../features/calls/index.ts';
@@ -17,7 +18,6 @@ import { errorAnswer } from '../http/error-reply.ts';
 import { errorSurface } from '../http/server-call.ts';
 import type { Accounts } from './accounts.ts';
 import type { AppDeps, CallAppDeps } from './app-deps.ts';
-import type { Feature } from './feature.ts';
 import type { Workers } from './workers.ts';
 
 const pruneEveryMs = 3_600_000;

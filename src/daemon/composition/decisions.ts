@@ -1,5 +1,6 @@
 import { localModelsProvider } from '../../shared/constants/engine-library.ts';
 import { apiVersion } from '../../shared/version.ts';
+import type { OnFailure } from '../base/feature.ts';
 import type { CallObserver, Captures } from '../features/calls/index.ts';
 import {
   Calibrations,
@@ -19,6 +20,7 @@ import {
 import type { EventFeed } from '../features/events/index.ts';
 import type { Idempotency } from '../features/idempotency/index.ts';
 import { nodeCard, nodeIdOf, Peers, peerHandlers } from '../features/peers/index.ts';
+import type { ProviderSet } from '../features/providers/index.ts';
 import type { Workspaces } from '../features/workspaces/index.ts';
 import { peerAddressProblem, portOf } from '../reverse-proxy/address-guard.ts';
 import { peerClient } from '../upstream/decisions/peer-client.ts';
@@ -26,9 +28,7 @@ import { systemOneEngine } from '../upstream/decisions/system-one-engine.ts';
 import type { Accounts } from './accounts.ts';
 import type { AppDeps } from './app-deps.ts';
 import type { EngineFeature } from './engine.ts';
-import type { OnFailure } from './feature.ts';
 import type { Models } from './models.ts';
-import type { ProviderSet } from './provider-set.ts';
 
 interface DecisionsFeatures {
   captures: Captures;

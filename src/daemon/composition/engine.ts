@@ -1,3 +1,4 @@
+import type { Feature } from '../base/feature.ts';
 import {
   asProvider,
   type DecidingModel,
@@ -7,11 +8,10 @@ import {
   engineNamed,
   engineWithRole,
 } from '../features/engine/index.ts';
+import type { ProviderSet } from '../features/providers/index.ts';
 import { localUpstream } from '../upstream/engine/local-upstream.ts';
 import { type LocalModel, modelProcesses } from '../upstream/engine/model-processes.ts';
 import type { AppDeps } from './app-deps.ts';
-import type { Feature } from './feature.ts';
-import type { ProviderSet } from './provider-set.ts';
 
 export interface EngineFeature extends Feature {
   /** Restores the models of the last stop. */

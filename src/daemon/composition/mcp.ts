@@ -1,9 +1,9 @@
+import type { Feature } from '../base/feature.ts';
 import { mcpHandlers } from '../features/mcp/index.ts';
+import { argumentFault, type Endpoints } from '../http/inner-calls.ts';
 import { parseJson } from '../http/json-body.ts';
 import { httpLimits } from '../http/protection/limits.ts';
 import type { AppDeps } from './app-deps.ts';
-import { argumentFault, type Endpoints } from './endpoints.ts';
-import type { Feature } from './feature.ts';
 
 /** The MCP server. Its tools call the daemon's endpoints with the caller's own access. */
 export function createMcpFeature({ world, log }: AppDeps, calls: Endpoints): Feature {

@@ -1,3 +1,4 @@
+import type { Feature } from '../base/feature.ts';
 import { credentialId } from '../base/handler.ts';
 import { repeatedly } from '../base/world.ts';
 import { cacheHandlers, cachingRouter } from '../features/cache/index.ts';
@@ -18,12 +19,11 @@ import {
   sealedResponses,
 } from '../features/inference/index.ts';
 import type { PaidCalls } from '../features/payment-required/index.ts';
-import { sealedThreads, Threads } from '../features/threads/index.ts';
+import { sealedThreads, Threads, threadHandlers } from '../features/threads/index.ts';
 import { createDataSealer, createTextSealer } from '../features/vault/index.ts';
 import type { Workspaces } from '../features/workspaces/index.ts';
 import type { Accounts } from './accounts.ts';
 import type { CallAppDeps } from './app-deps.ts';
-import type { Feature } from './feature.ts';
 import type { Models } from './models.ts';
 
 const expireEveryMs = 10 * 60 * 1000;
@@ -57,6 +57,15 @@ export function createThreads(deps: CallAppDeps): Threads {
   const { storage, world, makeId, log } = deps;
   const store = sealedThreads(storage.threads, textSealer(deps));
   return new Threads({ store, changes: storage.changes, world, makeId, log });
+}
+
+export function createThreadFeature(threads: Threads): Feature {
+  return {
+    handlers: threadHandlers(threads),
+    takeOver: (daemon) => threads.takeOver(daemon),
+    onWritten: () => threads.readAgain(),
+    endStreams: () => threads.close(),
+  };
 }
 
 interface ModelCallFeatures {

@@ -1,15 +1,19 @@
 import { isoTime } from '../../shared/time/time.ts';
 import { version } from '../../shared/version.ts';
+import type { Feature, OnFailure } from '../base/feature.ts';
 import type { Handler, Identified } from '../base/handler.ts';
 import { type CallObserver, callEvents, RunningCalls } from '../features/calls/index.ts';
 import type { Capture } from '../features/capture/index.ts';
-import type { EventFeed, NewEvent } from '../features/events/index.ts';
+import { type EventFeed, eventHandlers, type NewEvent } from '../features/events/index.ts';
 import { settledEvent, usageHandlers } from '../features/metering/index.ts';
+import { benchesOf } from '../features/providers/index.ts';
 import {
   exportHandlers,
+  knownEndpoint,
   providerHealthHandlers,
   type Rejection,
   Rejections,
+  rejectedRequests,
   rejectionEvent,
   rejectionsVisible,
   SettlementDurations,
@@ -21,10 +25,7 @@ import type { CallLog } from '../process/request-logger.ts';
 import { otlpLineWriter } from '../telemetry/otlp-line.ts';
 import type { Accounts } from './accounts.ts';
 import type { AppDeps } from './app-deps.ts';
-import type { OnFailure } from './feature.ts';
-import { benchesOf, type Models } from './models.ts';
-import { createObserved } from './observed.ts';
-import { knownEndpoint, rejectedRequests } from './rejected-requests.ts';
+import type { Models } from './models.ts';
 import { withWorkers } from './workers.ts';
 
 interface ObservationFeatures {
@@ -85,14 +86,7 @@ export function createObservation(
       return {
         onFailedRequest,
         wasSettled,
-        observed: createObserved({
-          ...models,
-          observers,
-          events,
-          telemetry,
-          onFailedRequest,
-          endpointWithId,
-        }),
+        observing: { ...models, observers, events, telemetry, onFailedRequest, endpointWithId },
       };
     },
     handlers: [
@@ -121,4 +115,17 @@ function callReporter(log: CallLog, keyNameOf: (keyId: string) => string | undef
     },
     onRecorded: (rejection: Rejection): void => write(rejectionEvent(rejection)),
   } satisfies CallObserver & { onRecorded(rejection: Rejection): void };
+}
+
+/** The streams of events. */
+export function createEventFeature(
+  { world }: AppDeps,
+  { events, workspaces }: { events: EventFeed; workspaces: Pick<Workspaces, 'isDaemonOwner'> },
+): Feature {
+  return {
+    handlers: eventHandlers({ feed: events, world, isDaemonOwner: workspaces.isDaemonOwner }),
+    sharedJobs: [events.keepPruned],
+    onWritten: events.readAgain,
+    endStreams: events.close,
+  };
 }

@@ -1,18 +1,17 @@
 import { ApiError } from '../../shared/errors.ts';
 import { isKnownProvider } from '../../shared/known-providers.ts';
+import type { Feature } from '../base/feature.ts';
 import {
   createProviderKeys,
   HostKeys,
   KeyUse,
   providerKeyHandlers,
 } from '../features/provider-keys/index.ts';
+import type { Provider, ProviderSet } from '../features/providers/index.ts';
 import { accountOf, type Health } from '../features/routing/index.ts';
 import { Vault, vaultHandlers } from '../features/vault/index.ts';
 import type { Workspaces } from '../features/workspaces/index.ts';
-import type { Provider } from '../upstream/providers-from-config.ts';
 import type { CallAppDeps } from './app-deps.ts';
-import type { Feature } from './feature.ts';
-import type { ProviderSet } from './provider-set.ts';
 
 interface OwnKeysFeatures {
   workspaces: Pick<Workspaces, 'membership'>;

@@ -1,5 +1,6 @@
 import { hkdfSync } from 'node:crypto';
 import { ApiError } from '../../shared/errors.ts';
+import type { OnFailure } from '../base/feature.ts';
 import { repeatedly } from '../base/world.ts';
 import {
   Challenges,
@@ -11,7 +12,6 @@ import {
 import { createRateLimit } from '../http/protection/rate-limit.ts';
 import type { Accounts } from './accounts.ts';
 import type { AppDeps } from './app-deps.ts';
-import type { OnFailure } from './feature.ts';
 import type { WalletFeature } from './wallets.ts';
 
 interface PaymentsFeatures {

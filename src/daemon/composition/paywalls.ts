@@ -1,5 +1,6 @@
 import { subscriberNetwork } from '../../shared/http/network-address.ts';
 import { utcDay } from '../../shared/time/time.ts';
+import type { Feature } from '../base/feature.ts';
 import { actingUser, type Caller } from '../base/handler.ts';
 import { repeatedly } from '../base/world.ts';
 import type { EventFeed } from '../features/events/index.ts';
@@ -20,7 +21,6 @@ import { createRateLimit } from '../http/protection/rate-limit.ts';
 import { type AddressRules, portOf, upstreamProblem } from '../reverse-proxy/address-guard.ts';
 import { ReverseProxy } from '../reverse-proxy/reverse-proxy.ts';
 import type { AppDeps } from './app-deps.ts';
-import type { Feature } from './feature.ts';
 import { proxiesInFront, proxyTargets } from './proxy-targets.ts';
 
 interface PaywallsFeatures {

@@ -1,3 +1,4 @@
+import type { Feature } from '../base/feature.ts';
 import type { Handler } from '../base/handler.ts';
 import type { EventFeed } from '../features/events/index.ts';
 import type { Authenticator } from '../features/keys/index.ts';
@@ -9,7 +10,6 @@ import { latestChats, type Threads } from '../features/threads/index.ts';
 import { createTokens, tokenHandlers } from '../features/tokens/index.ts';
 import { createWhispers, whisperHandlers } from '../features/whispers/index.ts';
 import type { AppDeps } from './app-deps.ts';
-import type { Feature } from './feature.ts';
 
 interface SiteFeatures {
   authentication: Authenticator;

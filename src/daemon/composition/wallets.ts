@@ -1,3 +1,4 @@
+import type { OnFailure } from '../base/feature.ts';
 import { repeatedly } from '../base/world.ts';
 import type { EventFeed } from '../features/events/index.ts';
 import type { Idempotency } from '../features/idempotency/index.ts';
@@ -25,7 +26,6 @@ import {
 import { peerAddressProblem, portOf } from '../reverse-proxy/address-guard.ts';
 import { backendSecretName, createLightning, secretFault } from '../upstream/lightning/configured-backend.ts';
 import type { AppDeps } from './app-deps.ts';
-import type { OnFailure } from './feature.ts';
 
 interface WalletsFeatures {
   vault: Vault;

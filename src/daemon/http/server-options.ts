@@ -1,6 +1,7 @@
-import type { IncomingHttpHeaders, IncomingMessage } from 'node:http';
+import type { IncomingMessage } from 'node:http';
 import type { Endpoint } from '../../shared/contract/endpoint.ts';
 import type { ApiError } from '../../shared/errors.ts';
+import type { FailedRequest } from '../base/failed-request.ts';
 import type { Caller, Handler } from '../base/handler.ts';
 import type { Log } from '../base/log.ts';
 import type { Cuttable } from './event-stream.ts';
@@ -40,25 +41,6 @@ export interface FinishedRequest {
   aborted: boolean;
   /** Set if it failed; without an error if the client left before the answer began. */
   failure: { error: ApiError | undefined } | undefined;
-}
-
-/** A request, or a message on a socket, that got an error, or nothing because its client left before the answer began. */
-export interface FailedRequest {
-  requestId: string;
-  /** Undefined if no endpoint matches, and for requests rejected before it was known. */
-  endpoint: Endpoint | undefined;
-  method: string;
-  url: string;
-  caller: Caller;
-  remoteAddress: string;
-  headers: IncomingHttpHeaders;
-  /** The body or message, if it was parsed. */
-  body: unknown;
-  /** Undefined if the client left. */
-  error: ApiError | undefined;
-  /** The status of the response; null if the client left. */
-  status: number | null;
-  durationMs: number;
 }
 
 /** Another thread of this process, which serves what this one does not. */

@@ -1,5 +1,6 @@
 import type { IncomingAnswer, World } from '../base/world.ts';
 import { NetworkFailure } from '../base/world.ts';
+import type { KeyVerdict } from '../features/providers/index.ts';
 import type { Adapter } from './adapter.ts';
 import { readText } from './response-body.ts';
 
@@ -10,12 +11,6 @@ export interface KeyChecker {
   url: string;
   headers: (key: string) => Record<string, string>;
   failure: Adapter['failure'];
-}
-
-export interface KeyVerdict {
-  result: 'good' | 'refused' | 'unreachable';
-  /** For people; contains neither the key nor the provider's own text. */
-  message: string;
 }
 
 const timeoutMs = 10_000;

@@ -1,26 +1,8 @@
 import { type IncomingAnswer, NetworkFailure, type World } from '../base/world.ts';
+import type { ProviderCheck } from '../features/providers/index.ts';
 import type { Adapter, ProviderApi } from './adapter.ts';
 import { placeOf } from './http-upstream.ts';
 import { readText } from './response-body.ts';
-
-export type ProviderProblem =
-  | 'certificate'
-  | 'key'
-  | 'credit'
-  | 'address'
-  | 'redirect'
-  | 'proxy'
-  | 'unreachable'
-  | 'failing';
-
-/** What came of asking a provider for its models. Texts are for the host's owner; they contain no key. */
-export interface ProviderCheck {
-  /** Null if it answers. */
-  problem: ProviderProblem | null;
-  message: string;
-  remedy: string | null;
-  ms: number;
-}
 
 export interface CheckedProvider {
   name: string;

@@ -1,15 +1,8 @@
 import { isObject, type JsonObject as Json } from '../../shared/json/json-object.ts';
 import { parseExactly } from '../../shared/json/json-text.ts';
+import type { BodyEdits } from '../features/providers/index.ts';
 import type { Dropped } from '../features/upstreams/upstream.ts';
 import type { Adapter, EmbeddingsAdapter, ProviderRequest } from './adapter.ts';
-
-/** How the bodies sent to an upstream are changed. Paths are names of members with dots. */
-export interface BodyEdits {
-  /** Left out, also within each element of arrays. */
-  drop?: readonly string[] | undefined;
-  /** Moved to another path; within objects only. */
-  rename?: Readonly<Record<string, string>> | undefined;
-}
 
 /** An adapter whose requests are changed as the configuration says. */
 export function withEdits(adapter: Adapter, edits: BodyEdits): Adapter {

@@ -14,16 +14,15 @@ import {
   type KeySource,
   type ProviderAccount,
 } from '../config/settings/calls.ts';
-import type { ListedModel, ProviderDescription } from '../features/catalog/index.ts';
-import type { AskNative } from '../features/decisions/index.ts';
+import type { Provider } from '../features/providers/index.ts';
 import type { Wire } from '../features/upstreams/neutral.ts';
 import type { Upstream } from '../features/upstreams/upstream.ts';
 import { FileUnreadable, readNamedFile } from '../runtime/read-named-file.ts';
 import type { Adapter, EmbeddingsAdapter } from './adapter.ts';
-import { checkKey, type KeyVerdict } from './check-key.ts';
-import { checkProvider, type ProviderCheck } from './check-provider.ts';
+import { checkKey } from './check-key.ts';
+import { checkProvider } from './check-provider.ts';
 import { providerDecisions } from './decisions/provider-decisions.ts';
-import { type BodyEdits, withEdits, withEmbeddingEdits } from './edited-requests.ts';
+import { withEdits, withEmbeddingEdits } from './edited-requests.ts';
 import { withEmbeddings } from './embeddings.ts';
 import { httpUpstream } from './http-upstream.ts';
 import { listModels } from './list-models.ts';
@@ -37,32 +36,6 @@ import { simulatedDecisions } from './simulator/decisions.ts';
 import { modelPrefix, modelsWithScript, simulatorModels } from './simulator/models.ts';
 import type { SimulatorScript } from './simulator/script/script-file.ts';
 import { simulator } from './simulator/simulator.ts';
-
-/** One provider as the rest of the daemon sees it. */
-export interface Provider {
-  description: ProviderDescription;
-  upstream: Upstream;
-  /** The host's key, the first of several; undefined for none. */
-  key: string | undefined;
-  /** The host's keys by name, where it has several. */
-  keys?: ReadonlyMap<string, string>;
-  /** Checks a key with the provider; only for providers that workspaces can have their own keys for. */
-  checkKey?: (key: string) => Promise<KeyVerdict>;
-  /** Asks the provider's decision endpoint; undefined for providers that have none. */
-  askNative?: AskNative;
-  /** Where it is, and the variable of its key; both undefined if there is none. */
-  access?: { baseUrl: string; keyVariable: string | undefined };
-  /** Whether it can be called with a key of the vault; undefined if it takes none. */
-  withSealedKey?: Pick<ProviderDescription, 'available' | 'reason'>;
-  /** The same without such a key, if it has one. */
-  withoutSealedKey?: Pick<ProviderDescription, 'available' | 'reason'>;
-  /** How the configuration changes what is sent to it. */
-  edits?: BodyEdits;
-  /** Asks it whether it answers and accepts the host's key, or another one; undefined for what runs in the daemon itself. */
-  check?: (key?: string) => Promise<ProviderCheck>;
-  /** Lists the provider's models with the host's key; undefined if the configuration names them all. */
-  listModels?: (sealedKey?: string) => Promise<ListedModel[]>;
-}
 
 export interface ProviderDeps {
   world: World;

@@ -2,7 +2,6 @@ import { createServer } from 'node:net';
 import { join } from 'node:path';
 import type { MessagePort, Worker } from 'node:worker_threads';
 import type { Log } from '../base/log.ts';
-import type { Observed } from '../composition/observed.ts';
 import type { WorkerLoad, Workers } from '../composition/workers.ts';
 import type { Config } from '../config/config.ts';
 import type { ProviderDescription } from '../features/catalog/index.ts';
@@ -13,6 +12,7 @@ import type { SharedChanges } from '../storage/shared-changes.ts';
 import { startScript } from '../worker-threads/start-script.ts';
 import { ThreadLink } from '../worker-threads/thread-link.ts';
 import type { LogLine, ToMain, ToWorker, WorkerData } from './messages.ts';
+import type { Observed } from './observed.ts';
 
 /** Both semi-spaces together, in MB: more saves little CPU, and each worker would keep it. */
 const youngGenerationMb = 32;

@@ -2,8 +2,6 @@ import type { MessagePort } from 'node:worker_threads';
 import { idMaker } from '../../shared/ids.ts';
 import { version } from '../../shared/version.ts';
 import type { Log } from '../base/log.ts';
-import { createCallWorker } from '../composition/call-worker.ts';
-import type { Observed } from '../composition/observed.ts';
 import { applyReload, createReloadableSettings } from '../config/reloadable-settings.ts';
 import { settledEvent } from '../features/metering/index.ts';
 import { createServer } from '../http/server.ts';
@@ -17,6 +15,8 @@ import { createProviderNetwork } from '../upstream/provider-network.ts';
 import { configuredProviders } from '../upstream/providers-from-config.ts';
 import { type Answers, ThreadLink } from '../worker-threads/thread-link.ts';
 import type { LogLine, ToMain, ToWorker, WorkerData } from './messages.ts';
+import type { Observed } from './observed.ts';
+import { createWorkerApp } from './worker-app.ts';
 
 /** Serves model calls in a worker until the main thread closes it. */
 export async function serveCalls(port: MessagePort, data: WorkerData): Promise<void> {
@@ -63,7 +63,7 @@ async function build(data: WorkerData, { changes, content, log, observe }: Outwa
   });
   const settings = createReloadableSettings(config);
   const providersOf = (from: WorkerData['config']) => configuredProviders(from, { world, makeId });
-  const app = createCallWorker({
+  const app = createWorkerApp({
     storage,
     world,
     makeId,

@@ -1,11 +1,8 @@
 import { describe, expect, test } from 'vitest';
+import type { FailedRequest } from '../../../src/daemon/base/failed-request.ts';
 import { implement } from '../../../src/daemon/base/handler.ts';
 import { Overload } from '../../../src/daemon/http/protection/overload.ts';
-import type {
-  FailedRequest,
-  FinishedRequest,
-  HttpServerOptions,
-} from '../../../src/daemon/http/server-options.ts';
+import type { FinishedRequest, HttpServerOptions } from '../../../src/daemon/http/server-options.ts';
 import { ApiError } from '../../../src/shared/errors.ts';
 import { eventually } from '../../support/eventually.ts';
 import { aListeningServer, anEndpoint, aStream, echo, gate, Wire } from './http-fixture.ts';

@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
+import type { Provider } from '../../../src/daemon/features/providers/index.ts';
 import { welcome } from '../../../src/daemon/process/welcome.ts';
-import type { Provider } from '../../../src/daemon/upstream/providers-from-config.ts';
 
 type Described = Pick<Provider, 'description'>;
 

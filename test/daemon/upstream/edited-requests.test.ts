@@ -1,7 +1,8 @@
 import { expect, test } from 'vitest';
+import type { BodyEdits } from '../../../src/daemon/features/providers/index.ts';
 import type { UpstreamCall } from '../../../src/daemon/features/upstreams/upstream.ts';
 import type { Adapter } from '../../../src/daemon/upstream/adapter.ts';
-import { type BodyEdits, withEdits } from '../../../src/daemon/upstream/edited-requests.ts';
+import { withEdits } from '../../../src/daemon/upstream/edited-requests.ts';
 
 function sent(body: string, edits: BodyEdits) {
   const adapter = { request: () => ({ url: '', headers: {}, body }) } as unknown as Adapter;

@@ -29,3 +29,4 @@ export { SilentStarts } from './silent-starts.ts';
 export { passedBody, type RewriteAnswer } from './start-call.ts';
 export { AnsweredCall, headerText } from './started-call.ts';
 export { streamCall } from './streamed-call.ts';
+export { usability } from './usable-by.ts';

@@ -1,5 +1,5 @@
 export { daemonHandlers } from './handlers.ts';
-export { whileLeading } from './leading.ts';
 export type { Members } from './members.ts';
+export { runJobs } from './run-jobs.ts';
 export type { DaemonsStore } from './store.ts';
-export { keepTakingOver, takeOver } from './take-over.ts';
+export { takeOver } from './take-over.ts';

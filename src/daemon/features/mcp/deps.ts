@@ -1,7 +1,7 @@
 import type { TSchema } from 'typebox';
+import type { InnerCalls } from '../../base/inner-calls.ts';
 import type { Log } from '../../base/log.ts';
 import type { World } from '../../base/world.ts';
-import type { InnerCalls } from './inner-call.ts';
 
 export interface McpDeps {
   calls: InnerCalls;

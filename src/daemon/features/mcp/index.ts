@@ -2,8 +2,6 @@ import { callMcp } from '../../../shared/contract/mcp.ts';
 import { implement } from '../../base/handler.ts';
 import type { McpDeps } from './deps.ts';
 
-export type { InnerCalls } from './inner-call.ts';
-
 /** Loads the library with the first message: it is slow to load, and most daemons never need it. */
 export function mcpHandlers(deps: McpDeps) {
   let serving: Promise<typeof import('./serve.ts')> | undefined;

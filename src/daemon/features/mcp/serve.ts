@@ -8,8 +8,9 @@ import {
   WebStandardStreamableHTTPServerTransport,
 } from '@modelcontextprotocol/server';
 import { actingUser, RelayReply, StreamReply } from '../../base/handler.ts';
+import type { Sender } from '../../base/inner-calls.ts';
 import type { McpDeps } from './deps.ts';
-import { askFor, type Sender } from './inner-call.ts';
+import { askFor } from './inner-call.ts';
 import { resourcesFor, serverFor } from './server.ts';
 
 export interface McpCall {

@@ -1,9 +1,16 @@
-import type { ProviderView } from '../../../shared/contract/providers.ts';
+import type { EndedBench, ProviderView } from '../../../shared/contract/providers.ts';
 import { isoTime } from '../../../shared/time/time.ts';
 import type { ProviderDescription } from '../catalog/index.ts';
 import type { LearnedRefusal } from '../inference/index.ts';
-import { accountOf, type Bench, type BenchPeriod, type KeyUses } from '../routing/index.ts';
-import { endedView } from './handlers.ts';
+import {
+  accountKey,
+  accountOf,
+  accountOwner,
+  type Bench,
+  type BenchPeriod,
+  type KeyUses,
+} from '../routing/index.ts';
+import type { BodyEdits } from './provider.ts';
 
 /** Of a shorter key, four characters would tell too much. */
 const hiddenCharsMin = 16;
@@ -12,9 +19,7 @@ interface ProviderFacts {
   description: ProviderDescription;
   access: { baseUrl: string; keyVariable: string | undefined } | undefined;
   hasKey: boolean;
-  edits:
-    | { drop?: readonly string[] | undefined; rename?: Readonly<Record<string, string>> | undefined }
-    | undefined;
+  edits: BodyEdits | undefined;
   models: number;
   /** Current ones of all providers. */
   benches: readonly Bench[];
@@ -109,4 +114,13 @@ function withoutSecrets(address: string): string {
   if (!URL.canParse(address)) return '';
   const { origin, pathname } = new URL(address);
   return `${origin}${pathname === '/' ? '' : pathname}`;
+}
+
+export function endedView(bench: Bench): EndedBench {
+  return {
+    workspace: accountOwner(bench) ?? null,
+    key: accountKey(bench) ?? null,
+    model: bench.model ?? null,
+    reason: bench.reason,
+  };
 }

@@ -20,6 +20,7 @@ export {
   Health,
   type KeyUses,
 } from './health.ts';
+export { recordBench } from './record-bench.ts';
 export { createRouter } from './router.ts';
 export { unreachableLogger } from './unreachable-logger.ts';
 export { isUsable } from './usable-models.ts';

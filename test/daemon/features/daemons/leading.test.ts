@@ -1,5 +1,6 @@
 import { beforeEach, describe, expect, test } from 'vitest';
-import { keepTakingOver, whileLeading } from '../../../../src/daemon/features/daemons/index.ts';
+import { whileLeading } from '../../../../src/daemon/features/daemons/leading.ts';
+import { keepTakingOver } from '../../../../src/daemon/features/daemons/take-over.ts';
 
 /** What a daemon knows of the others, changed by hand. */
 class FakeMembers {

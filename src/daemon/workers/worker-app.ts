@@ -1,20 +1,21 @@
 import type { IncomingMessage } from 'node:http';
 import { gatewayKeyHeader } from '../../shared/http/gateway-key.ts';
+import { joinFeatures } from '../base/feature.ts';
 import type { Handler } from '../base/handler.ts';
+import { createAccounts } from '../composition/accounts.ts';
+import type { CallAppDeps } from '../composition/app-deps.ts';
+import { createAuthenticate } from '../composition/authenticate.ts';
+import { createBudgetFeature } from '../composition/budgets.ts';
+import { createCapture } from '../composition/capture.ts';
+import { createIdempotencyFeature, createModelCalls, createThreads } from '../composition/model-calls.ts';
+import { createModels, type Models } from '../composition/models.ts';
 import { type CallObserver, RunningCalls } from '../features/calls/index.ts';
 import type { Capture, WireWindow } from '../features/capture/index.ts';
 import type { ProviderDescription } from '../features/catalog/index.ts';
 import { isLimited } from '../features/concurrency/index.ts';
 import { carriesPayment } from '../features/payment-required/index.ts';
+import { isElsewhere, type ProviderSet } from '../features/providers/index.ts';
 import { createWorkspaces } from '../features/workspaces/index.ts';
-import { createAccounts } from './accounts.ts';
-import type { CallAppDeps } from './app-deps.ts';
-import { createAuthenticate } from './authenticate.ts';
-import { createBudgetFeature } from './budgets.ts';
-import { createCapture } from './capture.ts';
-import { joinFeatures } from './feature.ts';
-import { createIdempotencyFeature, createModelCalls, createThreads } from './model-calls.ts';
-import { createModels, type Models } from './models.ts';
 import {
   type Observe,
   ObservedHealth,
@@ -24,12 +25,11 @@ import {
   observedFinish,
   observedLeave,
 } from './observed.ts';
-import { isElsewhere, type ProviderSet } from './provider-set.ts';
 
 /** The endpoints that workers serve. */
 const servedIds = new Set(['createResponse', 'createChatCompletion', 'createMessage', 'createEmbedding']);
 
-export interface CallWorkerDeps extends CallAppDeps {
+export interface WorkerAppDeps extends CallAppDeps {
   content: ConstructorParameters<typeof Capture>[0]['store'];
   hostWorkspace: { id: string | undefined; createdAt: number };
   /** Reports to the main thread. */
@@ -43,7 +43,7 @@ export interface CallWorkerDeps extends CallAppDeps {
  * requests, and those that it would refuse, are the main thread’s, so that limits per address, errors, invoices and records of
  * rejected calls are made in one place.
  */
-export function createCallWorker(deps: CallWorkerDeps) {
+export function createWorkerApp(deps: WorkerAppDeps) {
   const { storage, world, log, observe } = deps;
   const events = observedEvents(storage, observe);
   const workspaces = createWorkspaces({ store: storage.workspaces, changes: storage.changes });

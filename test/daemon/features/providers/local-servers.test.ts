@@ -1,9 +1,9 @@
 import { expect, test } from 'vitest';
-import { createLocalServers } from '../../../src/daemon/composition/local-servers.ts';
-import { createProviderSet } from '../../../src/daemon/composition/provider-set.ts';
-import { Catalog } from '../../../src/daemon/features/catalog/index.ts';
-import { localProvider } from '../../../src/daemon/upstream/providers-from-config.ts';
-import { fakeWorld } from '../../support/fake-world.ts';
+import { Catalog } from '../../../../src/daemon/features/catalog/index.ts';
+import { createLocalServers } from '../../../../src/daemon/features/providers/local-servers.ts';
+import { createProviderSet } from '../../../../src/daemon/features/providers/provider-set.ts';
+import { localProvider } from '../../../../src/daemon/upstream/providers-from-config.ts';
+import { fakeWorld } from '../../../support/fake-world.ts';
 
 /** A daemon's catalog beside model servers that come and go. */
 function aMachine() {

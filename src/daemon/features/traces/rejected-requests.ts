@@ -1,16 +1,15 @@
-import { createChatCompletion } from '../../shared/contract/chat-completions.ts';
-import { compactResponse } from '../../shared/contract/compaction.ts';
-import { createEmbedding } from '../../shared/contract/embeddings.ts';
-import type { Endpoint } from '../../shared/contract/endpoint.ts';
-import { createMessage } from '../../shared/contract/messages.ts';
-import { connectResponses } from '../../shared/contract/response-socket.ts';
-import { createResponse } from '../../shared/contract/responses.ts';
-import { subscriberNetwork } from '../../shared/http/network-address.ts';
-import { type Caller, credentialId, KeyRefused } from '../base/handler.ts';
-import { readLabels, readUser } from '../features/calls/index.ts';
-import type { Capture } from '../features/capture/index.ts';
-import { type Rejections, reasonOf } from '../features/traces/index.ts';
-import type { FailedRequest } from '../http/server-options.ts';
+import { createChatCompletion } from '../../../shared/contract/chat-completions.ts';
+import { compactResponse } from '../../../shared/contract/compaction.ts';
+import { createEmbedding } from '../../../shared/contract/embeddings.ts';
+import type { Endpoint } from '../../../shared/contract/endpoint.ts';
+import { createMessage } from '../../../shared/contract/messages.ts';
+import { connectResponses } from '../../../shared/contract/response-socket.ts';
+import { createResponse } from '../../../shared/contract/responses.ts';
+import { subscriberNetwork } from '../../../shared/http/network-address.ts';
+import type { FailedRequest } from '../../base/failed-request.ts';
+import { type Caller, credentialId, KeyRefused } from '../../base/handler.ts';
+import { readLabels, readUser } from '../calls/index.ts';
+import { type Rejections, reasonOf } from './rejections.ts';
 
 const modelEndpoints: readonly Endpoint[] = [
   createResponse,
@@ -36,7 +35,7 @@ export function knownEndpoint(path: string): string {
 /** Reports failed requests for model calls as rejected calls. */
 export function rejectedRequests(
   rejections: Rejections,
-  capture: Pick<Capture, 'rejectedRequest'>,
+  capture: { rejectedRequest(failed: FailedRequest): void },
 ): (failed: FailedRequest) => void {
   return (failed) => {
     if (!isForModelCall(failed)) return;

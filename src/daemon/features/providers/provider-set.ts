@@ -1,7 +1,7 @@
-import { type Catalog, createModelListings, type ProviderDescription } from '../features/catalog/index.ts';
-import { hostKeyName } from '../features/provider-keys/index.ts';
-import { accountOf, type Health } from '../features/routing/index.ts';
-import type { Provider } from '../upstream/providers-from-config.ts';
+import { type Catalog, createModelListings, type ProviderDescription } from '../catalog/index.ts';
+import { hostKeyName } from '../provider-keys/index.ts';
+import { accountOf, type Health } from '../routing/index.ts';
+import type { Provider } from './provider.ts';
 
 interface ProviderSetDeps {
   catalog: Catalog;

@@ -1,4 +1,5 @@
 import type { Endpoint } from '../../shared/contract/endpoint.ts';
+import type { FailedRequest } from '../base/failed-request.ts';
 import type { World } from '../base/world.ts';
 import { type CallObserver, callEvents } from '../features/calls/index.ts';
 import { SpeedMeter } from '../features/catalog/index.ts';
@@ -7,7 +8,7 @@ import type { UsageRecord } from '../features/metering/index.ts';
 import type { AnsweredRequest } from '../features/metrics/index.ts';
 import { Health } from '../features/routing/index.ts';
 import { UpstreamFailure } from '../features/upstreams/upstream.ts';
-import type { FailedRequest, FinishedRequest } from '../http/server-options.ts';
+import type { FinishedRequest } from '../http/server-options.ts';
 import type { CallStorage } from '../storage/storage.ts';
 import type { Telemetry } from '../telemetry/telemetry.ts';
 

@@ -5,10 +5,10 @@ import { openApiDocument } from '../../shared/contract/openapi.ts';
 import { ApiError } from '../../shared/errors.ts';
 import { apiVersion } from '../../shared/version.ts';
 import type { Caller, Handler } from '../base/handler.ts';
-import type { InnerCalls } from '../features/mcp/index.ts';
-import { checkAccess } from '../http/endpoint-route.ts';
-import { faultsOf } from '../http/validation/faults.ts';
-import { type InputCheck, inputCheck, validatorOf } from '../http/validation/input-check.ts';
+import type { InnerCalls } from '../base/inner-calls.ts';
+import { checkAccess } from './endpoint-route.ts';
+import { faultsOf } from './validation/faults.ts';
+import { type InputCheck, inputCheck, validatorOf } from './validation/input-check.ts';
 
 /** The endpoints of this daemon, for the features that call or describe them. */
 export interface Endpoints extends InnerCalls {

@@ -1,17 +1,22 @@
-import { keepTakingOver, whileLeading } from '../features/daemons/index.ts';
-import type { AppDeps } from './app-deps.ts';
-import type { Feature, Job } from './feature.ts';
+import type { Feature, Job } from '../../base/feature.ts';
+import type { Log } from '../../base/log.ts';
+import { whileLeading } from './leading.ts';
+import type { Members } from './members.ts';
+import type { DaemonsStore } from './store.ts';
+import { keepTakingOver } from './take-over.ts';
 
 interface JobsOptions {
   features: Required<Pick<Feature, 'jobs' | 'sharedJobs' | 'takeOver'>>;
+  members: Members;
+  store: DaemonsStore;
+  log: Pick<Log, 'warn'>;
   /** Called when the term of this daemon has ended: others may finish its work now. */
   onTermEnd: () => void;
 }
 
 /** Runs periodic work until aborted, that of the leader while this daemon is it, and takes over from daemons that end. */
 export async function runJobs(
-  { storage: { members, daemons }, log }: Pick<AppDeps, 'storage' | 'log'>,
-  { features: { jobs, sharedJobs, takeOver }, onTermEnd }: JobsOptions,
+  { features: { jobs, sharedJobs, takeOver }, members, store, log, onTermEnd }: JobsOptions,
   signal: AbortSignal,
 ): Promise<void> {
   const onFailure = (error: unknown) => log.warn({ err: error }, 'background work failed');
@@ -23,7 +28,7 @@ export async function runJobs(
   await Promise.all([
     all(jobs, signal),
     whileLeading(members, signal, (leading) => all(sharedJobs, leading)),
-    keepTakingOver({ store: daemons, members, log }, takeOver, { signal, onFailure }),
+    keepTakingOver({ store, members, log }, takeOver, { signal, onFailure }),
   ]);
   stopWatching();
 }

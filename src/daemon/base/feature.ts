@@ -1,4 +1,4 @@
-import type { Handler } from '../base/handler.ts';
+import type { Handler } from './handler.ts';
 
 /** Reports a failure of background work, which goes on. */
 export type OnFailure = (error: unknown) => void;

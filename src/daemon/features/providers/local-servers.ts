@@ -1,5 +1,5 @@
-import type { World } from '../base/world.ts';
-import type { Provider } from '../upstream/providers-from-config.ts';
+import type { World } from '../../base/world.ts';
+import type { Provider } from './provider.ts';
 import type { ProviderSet } from './provider-set.ts';
 
 interface LocalServersDeps {
