@@ -1,38 +1,38 @@
 import { type Feature, joinFeatures } from './base/feature.ts';
-import { type Accounts, createAccounts } from './composition/accounts.ts';
-import { createAdminFeature } from './composition/admin.ts';
-import { createAlertFeature } from './composition/alerts.ts';
-import type { AppDeps } from './composition/app-deps.ts';
-import { createAuthenticate } from './composition/authenticate.ts';
-import { createAutopilotFeature } from './composition/autopilots.ts';
-import { createBudgetFeature } from './composition/budgets.ts';
-import { createCaptureFeature } from './composition/capture.ts';
-import { createConcurrency } from './composition/concurrency.ts';
-import { createDecisionFeature } from './composition/decisions.ts';
-import { createEngineFeature } from './composition/engine.ts';
-import { createMcpFeature } from './composition/mcp.ts';
+import { daemonHandlers, runJobs, takeOver } from './features/daemons/index.ts';
+import { createEventFeed } from './features/events/index.ts';
+import { createWorkspaces, guardOwner } from './features/workspaces/index.ts';
+import { createEndpoints } from './http/inner-calls.ts';
+import { type Accounts, createAccounts } from './wiring/accounts.ts';
+import { createAdminFeature } from './wiring/admin.ts';
+import { createAlertFeature } from './wiring/alerts.ts';
+import type { AppDeps } from './wiring/app-deps.ts';
+import { createAuthenticate } from './wiring/authenticate.ts';
+import { createAutopilotFeature } from './wiring/autopilots.ts';
+import { createBudgetFeature } from './wiring/budgets.ts';
+import { createCaptureFeature } from './wiring/capture.ts';
+import { createConcurrency } from './wiring/concurrency.ts';
+import { createDecisionFeature } from './wiring/decisions.ts';
+import { createEngineFeature } from './wiring/engine.ts';
+import { createMcpFeature } from './wiring/mcp.ts';
 import {
   createCacheFeature,
   createIdempotencyFeature,
   createModelCalls,
   createThreadFeature,
   createThreads,
-} from './composition/model-calls.ts';
-import { createCatalogFeature, createModels } from './composition/models.ts';
-import { createEventFeature, createObservation } from './composition/observation.ts';
-import { createPaymentFeature } from './composition/payments.ts';
-import { createPaywallFeature } from './composition/paywalls.ts';
-import { createProviderFeature } from './composition/providers.ts';
-import { createSiteFeature } from './composition/site.ts';
-import { createWalletFeature } from './composition/wallets.ts';
-import { daemonHandlers, runJobs, takeOver } from './features/daemons/index.ts';
-import { createEventFeed } from './features/events/index.ts';
-import { createWorkspaces, guardOwner } from './features/workspaces/index.ts';
-import { createEndpoints } from './http/inner-calls.ts';
+} from './wiring/model-calls.ts';
+import { createCatalogFeature, createModels } from './wiring/models.ts';
+import { createEventFeature, createObservation } from './wiring/observation.ts';
+import { createPaymentFeature } from './wiring/payments.ts';
+import { createPaywallFeature } from './wiring/paywalls.ts';
+import { createProviderFeature } from './wiring/providers.ts';
+import { createSiteFeature } from './wiring/site.ts';
+import { createWalletFeature } from './wiring/wallets.ts';
 
 type BootstrapFiles = Parameters<Accounts['bootstrap']>[0];
 
-/** Builds the features and lists their endpoints. Only this file and `composition/` know both features and edges. */
+/** Builds the features and lists their endpoints. Only this file and `wiring/` know both features and edges. */
 export function createApp(deps: AppDeps) {
   const { storage, world, log } = deps;
   const endpoints = createEndpoints();

@@ -134,7 +134,7 @@ export async function buildDaemon(config: Config, resources: Resources) {
       flags: environment.flags,
       env: environment.env,
       unknownModels: async (changed) =>
-        await (await import('./composition/unknown-models-of.ts')).unknownModelsOf(changed),
+        await (await import('./wiring/unknown-models-of.ts')).unknownModelsOf(changed),
     }),
     storage,
     content,

@@ -74,7 +74,7 @@ export async function copyStorage(options: CopyStorageOptions): Promise<CopyStor
 
 /** What commands do with the configuration without asking a daemon. */
 export async function loadConfigTools(): Promise<ConfigTools> {
-  return (await import('./composition/config-tools.ts')).configTools;
+  return (await import('./wiring/config-tools.ts')).configTools;
 }
 
 /** What a worker runs in a build. */

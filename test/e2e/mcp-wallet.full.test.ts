@@ -1,6 +1,6 @@
 import { Client, StreamableHTTPClientTransport } from '@modelcontextprotocol/client';
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { configTools } from '../../src/daemon/composition/config-tools.ts';
+import { configTools } from '../../src/daemon/wiring/config-tools.ts';
 import { decodeInvoice, encodeInvoice } from '../../src/daemon/features/lightning/bolt11.ts';
 import { type ChildDaemon, startChildDaemon } from '../support/child-daemon.ts';
 import { runCli } from '../support/run-cli.ts';

@@ -1,7 +1,7 @@
 import { mkdir, readFile, rename, rm, symlink, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
-import { configTools } from '../../src/daemon/composition/config-tools.ts';
+import { configTools } from '../../src/daemon/wiring/config-tools.ts';
 import { eventually } from '../support/eventually.ts';
 import { runCli, temporaryHome } from '../support/run-cli.ts';
 import { type RunningDaemon, startDaemon } from '../support/start-daemon.ts';

@@ -87,7 +87,7 @@ export async function runCli(args: string[], options: RunOptions = {}): Promise<
       copyStorage: options.copyStorage ?? (async () => ({ problem: 'not here', exit: 1 })),
       loadConfigTools:
         options.loadConfigTools ??
-        (async () => (await import('../../src/daemon/composition/config-tools.ts')).configTools),
+        (async () => (await import('../../src/daemon/wiring/config-tools.ts')).configTools),
     }),
   });
   result.code = await runProgram(args, context);

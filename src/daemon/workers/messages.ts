@@ -1,12 +1,12 @@
 import type { MessagePort } from 'node:worker_threads';
 import type { Change } from '../base/changes.ts';
 import type { LogDetails } from '../base/log.ts';
-import type { WorkerLoad } from '../composition/workers.ts';
 import type { Config } from '../config/config.ts';
 import type { WireWindow } from '../features/capture/index.ts';
 import type { ProviderDescription } from '../features/catalog/index.ts';
 import type { LearnedRefusal } from '../features/inference/index.ts';
 import type { Captured } from '../storage/content/content-messages.ts';
+import type { WorkerLoad } from '../wiring/workers.ts';
 import type { Observed } from './observed.ts';
 
 /** What a worker gets when it starts. */

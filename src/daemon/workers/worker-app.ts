@@ -2,13 +2,6 @@ import type { IncomingMessage } from 'node:http';
 import { gatewayKeyHeader } from '../../shared/http/gateway-key.ts';
 import { joinFeatures } from '../base/feature.ts';
 import type { Handler } from '../base/handler.ts';
-import { createAccounts } from '../composition/accounts.ts';
-import type { CallAppDeps } from '../composition/app-deps.ts';
-import { createAuthenticate } from '../composition/authenticate.ts';
-import { createBudgetFeature } from '../composition/budgets.ts';
-import { createCapture } from '../composition/capture.ts';
-import { createIdempotencyFeature, createModelCalls, createThreads } from '../composition/model-calls.ts';
-import { createModels, type Models } from '../composition/models.ts';
 import { type CallObserver, RunningCalls } from '../features/calls/index.ts';
 import type { Capture, WireWindow } from '../features/capture/index.ts';
 import type { ProviderDescription } from '../features/catalog/index.ts';
@@ -16,6 +9,13 @@ import { isLimited } from '../features/concurrency/index.ts';
 import { carriesPayment } from '../features/payment-required/index.ts';
 import { isElsewhere, type ProviderSet } from '../features/providers/index.ts';
 import { createWorkspaces } from '../features/workspaces/index.ts';
+import { createAccounts } from '../wiring/accounts.ts';
+import type { CallAppDeps } from '../wiring/app-deps.ts';
+import { createAuthenticate } from '../wiring/authenticate.ts';
+import { createBudgetFeature } from '../wiring/budgets.ts';
+import { createCapture } from '../wiring/capture.ts';
+import { createIdempotencyFeature, createModelCalls, createThreads } from '../wiring/model-calls.ts';
+import { createModels, type Models } from '../wiring/models.ts';
 import {
   type Observe,
   ObservedHealth,

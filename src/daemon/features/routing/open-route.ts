@@ -23,7 +23,7 @@ export interface OpenDeps {
   upstreams: { get(provider: string): Upstream | undefined };
   health: Health;
   speed: SpeedMeter;
-  retries: RetryBudget;
+  retries: RetryLimit;
   world: Pick<World, 'elapsed'>;
   /** The key that pays for a route: the host's, or the workspace's where `route.ownKey`. */
   keyFor: (route: ProviderRoute) => string | undefined | Promise<string | undefined>;
@@ -313,7 +313,7 @@ interface Balance {
  * Limits how many calls are retried at the provider that has just failed them. Retrying every call would double the load
  * of a provider that is breaking under it; this adds a tenth, and a reserve of ten.
  */
-export class RetryBudget {
+export class RetryLimit {
   readonly #world: Pick<World, 'elapsed'>;
   readonly #balances = new Map<string, Balance>();
 

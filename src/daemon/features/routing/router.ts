@@ -16,7 +16,7 @@ import {
   type Requirements,
   requirementsOf,
 } from './judge-offer.ts';
-import { countInput, type OpenDeps, openRoute, RetryBudget } from './open-route.ts';
+import { countInput, type OpenDeps, openRoute, RetryLimit } from './open-route.ts';
 
 /** Reasons that a message lists at most; `considered` lists all. */
 const reasonsShown = 4;
@@ -203,7 +203,7 @@ const noFallbacks: readonly string[] = [];
 
 /** Joins the catalog, the plan and the failover. */
 export function createRouter(deps: RouterDeps): Router<ProviderRoute> {
-  const openDeps: OpenDeps = { ...deps, retries: new RetryBudget(deps.world) };
+  const openDeps: OpenDeps = { ...deps, retries: new RetryLimit(deps.world) };
   type OwnKeys = ReadonlySet<string> | undefined;
   const candidatesOf = ({ inference, options }: RoutePlanRequest, ownKeys: OwnKeys) => {
     const affinity = () => affinityOf(inference);

@@ -7,7 +7,7 @@ import {
   type ProviderRoute,
   type RouteOpenRequest,
 } from '../../../../src/daemon/features/routing/index.ts';
-import { type OpenDeps, openRoute, RetryBudget } from '../../../../src/daemon/features/routing/open-route.ts';
+import { type OpenDeps, openRoute, RetryLimit } from '../../../../src/daemon/features/routing/open-route.ts';
 import {
   type Upstream,
   type UpstreamCall,
@@ -30,7 +30,7 @@ function setUp(scripts: Record<string, Step[]>) {
   const world = fakeWorld();
   const health = new Health(world);
   const speed = new SpeedMeter(world);
-  const retries = new RetryBudget(world);
+  const retries = new RetryLimit(world);
   const calls: { provider: string; call: UpstreamCall }[] = [];
   const upstreams = new Map<string, Upstream>(
     Object.entries(scripts).map(([name, script]) => [name, scripted(name, [...script], calls, world)]),

@@ -6,11 +6,11 @@ const charactersMax = 16 * 1024 * 1024;
 const charactersTotalMax = 256 * 1024 * 1024;
 
 /** Shared by all sockets, in characters. */
-export interface MemoryBudget {
+export interface MemoryLimit {
   left: number;
 }
 
-export function memoryBudget(): MemoryBudget {
+export function memoryLimit(): MemoryLimit {
   return { left: charactersTotalMax };
 }
 
@@ -31,13 +31,13 @@ interface Conversation {
  */
 export class SocketMemory implements Pick<ResponsesStore, 'chain' | 'items'> {
   readonly #store: Pick<ResponsesStore, 'chain' | 'items'>;
-  readonly #budget: MemoryBudget;
+  readonly #limit: MemoryLimit;
   #kept: Conversation | undefined;
   #isClosed = false;
 
-  constructor(store: Pick<ResponsesStore, 'chain' | 'items'>, budget: MemoryBudget) {
+  constructor(store: Pick<ResponsesStore, 'chain' | 'items'>, limit: MemoryLimit) {
     this.#store = store;
-    this.#budget = budget;
+    this.#limit = limit;
   }
 
   async chain(
@@ -85,8 +85,8 @@ export class SocketMemory implements Pick<ResponsesStore, 'chain' | 'items'> {
     this.#drop();
     if (this.#isClosed || (isStored && !earlier)) return;
     const characters = (earlier?.characters ?? 0) + turn.input.length + turn.output.length;
-    if (characters > charactersMax || characters > this.#budget.left) return;
-    this.#budget.left -= characters;
+    if (characters > charactersMax || characters > this.#limit.left) return;
+    this.#limit.left -= characters;
     this.#kept = {
       workspaceId,
       id: turn.id,
@@ -107,7 +107,7 @@ export class SocketMemory implements Pick<ResponsesStore, 'chain' | 'items'> {
   }
 
   #drop(): void {
-    this.#budget.left += this.#kept?.characters ?? 0;
+    this.#limit.left += this.#kept?.characters ?? 0;
     this.#kept = undefined;
   }
 }

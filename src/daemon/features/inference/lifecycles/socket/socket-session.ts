@@ -28,16 +28,16 @@ import {
   withStoreDefault,
 } from '../request/read-request.ts';
 import { respond, responsesEndpoint } from '../request/respond.ts';
-import { type MemoryBudget, memoryBudget, SocketMemory } from './socket-memory.ts';
+import { type MemoryLimit, memoryLimit, SocketMemory } from './socket-memory.ts';
 
 type ResponseMessage = Message<typeof connectResponses>;
 type Handshake = Pick<Call<typeof connectResponses>, 'signal' | 'headers'>;
 
 /** Returns a function that opens the session of one socket, which answers `response.create` messages. */
 export function responseSockets(deps: InferenceDeps) {
-  const budget: MemoryBudget = memoryBudget();
+  const limit: MemoryLimit = memoryLimit();
   return ({ signal, headers }: Handshake): SocketReply<ResponseMessage> => {
-    const memory = new SocketMemory(deps.responses, budget);
+    const memory = new SocketMemory(deps.responses, limit);
     whenAborted(signal, () => memory.close());
     // A failure to continue a conversation ends it.
     return new SocketReply(
