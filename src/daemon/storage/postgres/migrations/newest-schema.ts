@@ -32,6 +32,11 @@ export function newestServerSchema(): Migration {
   };
 }
 
+/** A statement of a migration of SQLite, as the server takes it. */
+export function serverStatement(statement: string): string {
+  return statement.startsWith('CREATE TABLE') ? tableOf(statement) : plain(statement);
+}
+
 const nameOf = (table: string) => /^CREATE TABLE "?(\w+)/.exec(table)?.[1] ?? '';
 
 /** Each table after those that it refers to. */

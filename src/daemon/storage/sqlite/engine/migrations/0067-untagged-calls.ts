@@ -17,14 +17,12 @@ const slots = `SELECT workspace, 7, completed_at / 900000, -1, ${callSums} FROM 
     AND completed_at >= ((SELECT coalesce(max(day), 0) FROM usage_days) - 35) * 86400000
   GROUP BY workspace, completed_at / 900000`;
 
-export const untaggedStatements: readonly string[] = [
-  `INSERT INTO usage_label_days (workspace, kind, day, value, ${names}) ${days}`,
-  `INSERT INTO usage_label_slots (workspace, kind, slot, value, ${names}) ${slots}`,
-];
-
 /** Usage by tag has a row of the calls without one. */
 export const untaggedCalls: Migration = {
   version: 67,
   rows: (count) => ({ usage_label_days: count(`(${days})`), usage_label_slots: count(`(${slots})`) }),
-  statements: untaggedStatements,
+  statements: [
+    `INSERT INTO usage_label_days (workspace, kind, day, value, ${names}) ${days}`,
+    `INSERT INTO usage_label_slots (workspace, kind, slot, value, ${names}) ${slots}`,
+  ],
 };

@@ -1,7 +1,0 @@
-import type { Migration } from '../migrate.ts';
-
-/** What an agent's free call reserves of the free tier while it runs. */
-export const freeHolds: Migration = {
-  version: 58,
-  statements: ['ALTER TABLE holds ADD COLUMN free bigint CHECK (free >= 0)'],
-};
