@@ -1,39 +1,10 @@
 import type { MessagePort } from 'node:worker_threads';
 import type { Changes } from '../base/changes.ts';
-import type { AgentsStore } from '../features/agents/store.ts';
-import type { AlertsStore } from '../features/alerts/store.ts';
-import type { AutopilotsStore } from '../features/autopilots/store.ts';
 import type { BackupStore } from '../features/backups/backup-store.ts';
-import type { BudgetsStore } from '../features/budgets/store.ts';
-import type { CacheStore } from '../features/cache/store.ts';
-import type { TextsStore } from '../features/capture/texts-store.ts';
-import type { SlotsStore } from '../features/concurrency/store.ts';
-import type { DaemonsStore, Members } from '../features/daemons/index.ts';
-import type { DecisionsStore } from '../features/decisions/store.ts';
-import type { EventsStore } from '../features/events/store.ts';
-import type { IdempotencyStore } from '../features/idempotency/store.ts';
-import type { BackgroundStore } from '../features/inference/lifecycles/background/background-store.ts';
-import type { ResponsesStore } from '../features/inference/stored/responses-store.ts';
-import type { KeysStore } from '../features/keys/store.ts';
-import type { AdmissionStore } from '../features/metering/admission/admission-store.ts';
-import type { LedgerStore } from '../features/metering/ledger-store.ts';
-import type { MeteringStore } from '../features/metering/store.ts';
-import type { ChallengesStore } from '../features/payment-required/store.ts';
-import type { PaywallsStore } from '../features/paywalls/store.ts';
-import type { PeersStore } from '../features/peers/store.ts';
-import type { ProfileStore } from '../features/profile/store.ts';
-import type { ProviderKeysStore } from '../features/provider-keys/store.ts';
-import type { ShoutsStore } from '../features/shouts/store.ts';
-import type { ThreadsStore } from '../features/threads/threads-store.ts';
-import type { TokensStore } from '../features/tokens/store.ts';
-import type { TracesStore } from '../features/traces/store.ts';
-import type { VaultStore } from '../features/vault/store.ts';
-import type { WalletStore } from '../features/wallet/store.ts';
-import type { WhispersStore } from '../features/whispers/store.ts';
-import type { PeopleStore } from '../features/workspaces/people-store.ts';
-import type { WorkspacesStore } from '../features/workspaces/store.ts';
+import type { Members } from '../features/daemons/index.ts';
 import type { MainThreadWatch } from '../worker-threads/watch-main-thread.ts';
 import type { PassedTime } from './passed-time.ts';
+import type { Stores } from './sqlite/stores.ts';
 
 /** A database server: the one in use, and what was found out about it at the start. */
 export interface ServerFacts {
@@ -48,37 +19,7 @@ export interface ServerFacts {
 }
 
 /** What any thread of a daemon can do with its data: one store per feature. */
-export interface CallStorage {
-  keys: KeysStore;
-  workspaces: WorkspacesStore;
-  people: PeopleStore;
-  tokens: TokensStore;
-  profile: ProfileStore;
-  whispers: WhispersStore;
-  shouts: ShoutsStore;
-  slots: SlotsStore;
-  texts: TextsStore;
-  agents: AgentsStore;
-  alerts: AlertsStore;
-  autopilots: AutopilotsStore;
-  budgets: BudgetsStore;
-  decisions: DecisionsStore;
-  metering: MeteringStore & AdmissionStore;
-  ledger: LedgerStore;
-  responses: ResponsesStore;
-  background: BackgroundStore;
-  threads: ThreadsStore;
-  idempotency: IdempotencyStore;
-  cache: CacheStore;
-  events: EventsStore;
-  traces: TracesStore;
-  vault: VaultStore;
-  providerKeys: ProviderKeysStore;
-  wallets: WalletStore;
-  paywalls: PaywallsStore;
-  challenges: ChallengesStore;
-  peers: PeersStore;
-  daemons: DaemonsStore;
+export interface CallStorage extends Stores {
   /** The daemons that serve the database together. */
   members: Members;
   /** What the writes of these stores, and those of other daemons, have changed. */

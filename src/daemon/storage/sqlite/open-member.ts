@@ -3,7 +3,6 @@ import type { NewEvent } from '../../features/events/index.ts';
 import type { UsageRecord } from '../../features/metering/index.ts';
 import { onlyMember } from '../only-member.ts';
 import type { MemberChanges } from '../shared-changes.ts';
-import type { CallStorage } from '../storage.ts';
 import { announcing } from './announced-writes.ts';
 import { ownDaemon } from './daemons/own-daemon.ts';
 import { openForReading } from './engine/connection.ts';
@@ -41,7 +40,7 @@ export function openSqliteMember({
   port,
   changes,
   settledEvent,
-}: MemberOptions): CallStorage {
+}: MemberOptions) {
   const database = openForReading(file);
   const writer = new PortWriter<WriteCommands>(port);
   const reader = readerOf(file);

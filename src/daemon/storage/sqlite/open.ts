@@ -1,6 +1,6 @@
 import { mkdirSync, statSync } from 'node:fs';
 import { join } from 'node:path';
-import type { MessagePort, Worker } from 'node:worker_threads';
+import type { Worker } from 'node:worker_threads';
 import type { Log } from '../../base/log.ts';
 import type { NewEvent } from '../../features/events/index.ts';
 import type { UsageRecord } from '../../features/metering/index.ts';
@@ -8,7 +8,6 @@ import type { MainThreadWatch } from '../../worker-threads/watch-main-thread.ts'
 import { LocalChanges } from '../local-changes.ts';
 import { onlyMember } from '../only-member.ts';
 import type { SharedChanges } from '../shared-changes.ts';
-import type { Storage } from '../storage.ts';
 import { announcing } from './announced-writes.ts';
 import { finishRestore } from './backups/finish-restore.ts';
 import { backupStore } from './backups/store.ts';
@@ -58,17 +57,12 @@ export interface SqliteOptions {
   startReader?: (file: string) => Worker;
 }
 
-export interface SqliteStorage extends Storage {
-  /** The port for `openSqliteMember` in another thread, which closes before this storage does. */
-  connect(): MessagePort;
-}
-
 /**
  * Opens `gateway.db` in the folder for this process alone, creating or migrating it as needed. Rejects with
  * `DataFolderInUse`, `UnsupportedSchema`, `DataNeedsRepair`, `DataFileUnusable` or `DiskUnsuited`, and then leaves the file
  * unchanged.
  */
-export async function openSqliteStorage(options: SqliteOptions): Promise<SqliteStorage> {
+export async function openSqliteStorage(options: SqliteOptions) {
   const { folder, now, log, settledEvent, pollMs: everyMs, startReader } = options;
   mkdirSync(folder, { recursive: true, mode: 0o700 });
   if (process.platform !== 'win32' && (statSync(folder).mode & 0o077) !== 0) {
@@ -125,6 +119,7 @@ export async function openSqliteStorage(options: SqliteOptions): Promise<SqliteS
       server: undefined,
       members: onlyMember,
       changes,
+      /** The port for `openSqliteMember` in another thread, which closes before this storage does. */
       connect: () => writer.connect(),
       passed: notePassedTime(context.writer, {
         now,
@@ -142,6 +137,8 @@ export async function openSqliteStorage(options: SqliteOptions): Promise<SqliteS
     throw error;
   }
 }
+
+export type SqliteStorage = Awaited<ReturnType<typeof openSqliteStorage>>;
 
 /** The path of the database in a data folder. */
 export function databaseFile(folder: string): string {
