@@ -7,7 +7,7 @@ import { createSchema } from '../../../../src/daemon/storage/sqlite/engine/migra
 import { newestSchema } from '../../../../src/daemon/storage/sqlite/engine/migrations/newest-schema.ts';
 import { createOrm } from '../../../../src/daemon/storage/sqlite/engine/orm.ts';
 import { sqlName } from '../../../../src/daemon/storage/sqlite/engine/row-format.ts';
-import { idempotencyKeys, isRunningAt } from '../../../../src/daemon/storage/sqlite/idempotency/tables.ts';
+import { idempotencyKeys, isRunningAt } from '../../../../src/daemon/storage/sqlite/idempotency/store.ts';
 import {
   backgroundResponses,
   isRunning,
@@ -19,7 +19,9 @@ const { getTableConfig, SQLiteTable: Table } =
 
 const engine = new URL('../../../../src/daemon/storage/sqlite/', import.meta.url);
 const schemas: object[] = await Promise.all(
-  globSync('**/{,*-}tables.ts', { cwd: engine }).map((path) => import(new URL(path, engine).href)),
+  globSync('**/{store,tables,*-tables}.ts', { cwd: engine }).map(
+    (path) => import(new URL(path, engine).href),
+  ),
 );
 
 interface Column {
@@ -79,13 +81,13 @@ const byName = (a: { name: string }, b: { name: string }) => (a.name < b.name ? 
 /** Read and written by the engine before Drizzle is loaded. */
 const untyped = ['changes', 'daemons', 'meta', 'ledger_chain'];
 
-test('tables.ts files describe the tables that the migrations create, and all are strict', () => {
+test('stores and tables.ts files describe the tables that the migrations create, and all are strict', () => {
   const typed = schemas.flatMap((module) => Object.values(module)).filter((it) => it instanceof Table);
   const all = Object.entries(tablesOf(migrated()));
   const [plain, others] = [true, false].map((wanted) =>
     all.filter(([name]) => untyped.includes(name) === wanted),
   );
-  const hint = 'a table is described in a `tables.ts`, or named in `untyped` of this test';
+  const hint = 'a table is described in its `store.ts` or `tables.ts`, or named in `untyped` of this test';
   expect(Object.fromEntries(typed.map(tableOf)), hint).toEqual(Object.fromEntries(others ?? []));
   expect(plain).toEqual(untyped.map(() => [expect.any(String), expect.objectContaining({ isStrict: true })]));
 });

@@ -4,8 +4,8 @@ import type { Connection } from '../engine/connection.ts';
 import { and, asc, eq, isNull, ne, type Orm, type SQL, sql } from '../engine/orm.ts';
 import { inheritedScopes, keys } from '../keys/tables.ts';
 import { paywalls } from '../paywalls/tables.ts';
-import { shouts } from '../shouts/tables.ts';
-import { tokens } from '../tokens/tables.ts';
+import { shouts } from '../shouts/store.ts';
+import { tokens } from '../tokens/store.ts';
 import { endCodesOf } from '../workspaces/code-writes.ts';
 import { invitations, loginCodes, logins, members, users } from '../workspaces/tables.ts';
 

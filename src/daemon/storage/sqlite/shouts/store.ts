@@ -1,9 +1,31 @@
 import type { ShoutsStore } from '../../../features/shouts/store.ts';
-import { and, asc, count, desc, eq, gt, gte, lt, max, sql } from '../engine/orm.ts';
+import {
+  and,
+  asc,
+  count,
+  desc,
+  eq,
+  gt,
+  gte,
+  integer,
+  lt,
+  max,
+  type Orm,
+  sql,
+  sqliteTable,
+  text,
+} from '../engine/orm.ts';
 import type { StoreContext } from '../engine/store-context.ts';
 import { users } from '../workspaces/tables.ts';
-import { shouts } from './tables.ts';
-import type { ShoutsWrites } from './writes.ts';
+
+export const shouts = sqliteTable('shouts', {
+  id: integer().primaryKey({ autoIncrement: true }),
+  author: integer().notNull(),
+  zone: text().notNull(),
+  createdAt: integer().notNull(),
+  updatedAt: integer().notNull(),
+  body: text().notNull(),
+});
 
 export function shoutsStore({ orm, writer }: StoreContext<ShoutsWrites>): ShoutsStore {
   const { id, body, zone, createdAt, updatedAt } = shouts;
@@ -58,3 +80,19 @@ export function shoutsStore({ orm, writer }: StoreContext<ShoutsWrites>): Shouts
         .get()?.id ?? 0,
   };
 }
+
+export function shoutsWrites(orm: Orm) {
+  return {
+    'shouts.insert': ({ at, ...shout }: Parameters<ShoutsStore['insert']>[0]): number => {
+      const row = { ...shout, createdAt: at, updatedAt: at };
+      return orm.insert(shouts).values(row).returning({ id: shouts.id }).get().id;
+    },
+    'shouts.remove': ({ id, author }: { id: number; author: number }): boolean =>
+      orm
+        .delete(shouts)
+        .where(and(eq(shouts.id, id), eq(shouts.author, author)))
+        .run().changes > 0,
+  };
+}
+
+export type ShoutsWrites = ReturnType<typeof shoutsWrites>;

@@ -1,5 +1,5 @@
 import type { TextStore } from '../../../../shared/constants/text-stores.ts';
-import { cachedAnswers } from '../cache/tables.ts';
+import { cachedAnswers } from '../cache/store.ts';
 import type { Connection } from '../engine/connection.ts';
 import { and, eq, inArray, type Orm, sql } from '../engine/orm.ts';
 import type { BatchTotals } from '../metering/batch-totals.ts';

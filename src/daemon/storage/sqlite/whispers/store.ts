@@ -4,8 +4,18 @@ import type {
   WhispersOf,
   WhispersStore,
 } from '../../../features/whispers/store.ts';
+import { and, eq, integer, isNull, type Orm, sqliteTable, text } from '../engine/orm.ts';
 import type { StoreContext } from '../engine/store-context.ts';
-import type { WhispersWrites } from './writes.ts';
+
+export const whispers = sqliteTable('whispers', {
+  id: integer().primaryKey({ autoIncrement: true }),
+  sender: integer().notNull(),
+  recipient: integer().notNull(),
+  createdAt: integer().notNull(),
+  updatedAt: integer().notNull(),
+  readAt: integer(),
+  body: text().notNull(),
+});
 
 const personMembers = ['number', 'handle', 'name', 'avatar'] as const;
 
@@ -90,3 +100,31 @@ function toRecord({ id, body, createdAt, updatedAt, readAt, ...people }: Row): W
     Object.fromEntries(personMembers.map((member) => [member, people[`${name}.${member}`]])) as PersonShown;
   return { id, body, createdAt, updatedAt, readAt, sender: person('sender'), recipient: person('recipient') };
 }
+
+export function whispersWrites(orm: Orm) {
+  return {
+    'whispers.insert': ({ at, ...whisper }: Parameters<WhispersStore['insert']>[0]): number => {
+      const row = { ...whisper, createdAt: at, updatedAt: at };
+      return orm.insert(whispers).values(row).returning({ id: whispers.id }).get().id;
+    },
+    'whispers.markRead': ({ id, at }: { id: number; at: number }): boolean =>
+      orm
+        .update(whispers)
+        .set({ readAt: at, updatedAt: at })
+        .where(and(eq(whispers.id, id), isNull(whispers.readAt)))
+        .run().changes > 0,
+    'whispers.markAllRead': ({ person, peer, at }: WhispersOf & { at: number }): number[] => {
+      const fromPeer = peer === undefined ? undefined : eq(whispers.sender, peer);
+      return orm
+        .update(whispers)
+        .set({ readAt: at, updatedAt: at })
+        .where(and(eq(whispers.recipient, person), isNull(whispers.readAt), fromPeer))
+        .returning({ id: whispers.id })
+        .all()
+        .map(({ id }) => id)
+        .toSorted((a, b) => a - b);
+    },
+  };
+}
+
+export type WhispersWrites = ReturnType<typeof whispersWrites>;
