@@ -8,7 +8,7 @@ import type {
   PeerSettings,
 } from '../../src/daemon/features/peers/store.ts';
 import type { SealedSecret } from '../../src/daemon/features/vault/store.ts';
-import { unusedPeer } from '../../src/daemon/storage/sqlite/peers/writes.ts';
+import { unusedPeer } from '../../src/daemon/storage/sqlite/peers/store.ts';
 import { addUsers, morning, type OpenStorage } from './records.ts';
 
 export function peersStoreContract(open: OpenStorage): void {

@@ -1,5 +1,5 @@
 import type { PeerRecord } from '../../src/daemon/features/peers/store.ts';
-import { unusedPeer } from '../../src/daemon/storage/sqlite/peers/writes.ts';
+import { unusedPeer } from '../../src/daemon/storage/sqlite/peers/store.ts';
 
 /** A peer that was never asked. */
 export function peerRecord(changes: Partial<PeerRecord> = {}): PeerRecord {

@@ -1,7 +1,7 @@
 import { parseBudgetFilter } from '../../../../shared/calls/budget-filter.ts';
 import { formatQuery, isQueryFault } from '../../../../shared/calls/query.ts';
 import type { ForgottenUser, UserToForget } from '../../../features/capture/texts-store.ts';
-import { budgets } from '../budgets/tables.ts';
+import { budgets } from '../budgets/store.ts';
 import type { Connection } from '../engine/connection.ts';
 import { readMeta, writeMeta } from '../engine/meta.ts';
 import { and, eq, type Orm } from '../engine/orm.ts';
