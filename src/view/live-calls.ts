@@ -62,15 +62,6 @@ export class LiveCalls {
     return this.rows().filter(isRunning).length;
   }
 
-  /** Forgets all calls, as those of another host. */
-  clear(): void {
-    this.#calls.clear();
-    this.#buckets.length = 0;
-    this.#sorted = undefined;
-    this.#isCompleteFrom = 0;
-    this.#running = undefined;
-  }
-
   /** Forgets what was running, as its end may have been missed. */
   forgetRunning(): void {
     this.#running = undefined;

@@ -278,10 +278,6 @@ export class Meter {
     return this.#options.waits ?? noWaits;
   }
 
-  get ttftMs(): number | null {
-    return this.#ttftMs;
-  }
-
   /** Resolves when the hold is on disk; rejects with `unavailable` when it cannot be written. */
   async holdCommitted(): Promise<void> {
     try {

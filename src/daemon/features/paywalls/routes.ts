@@ -16,12 +16,10 @@ export type RouteMatch =
 
 /** An immutable table of the paywalls that are served. */
 export class RouteTable {
-  readonly revision: number;
   readonly #byHost = new Map<string, PaywallRecord[]>();
   readonly #byId: Map<string, PaywallRecord>;
 
-  constructor({ revision, paywalls }: { revision: number; paywalls: readonly PaywallRecord[] }) {
-    this.revision = revision;
+  constructor({ paywalls }: { paywalls: readonly PaywallRecord[] }) {
     this.#byId = new Map(paywalls.map((each) => [each.id, each]));
     for (const paywall of paywalls) {
       const host = paywall.host ?? '';
@@ -30,10 +28,6 @@ export class RouteTable {
     for (const routes of this.#byHost.values()) {
       routes.sort((one, other) => other.pathPrefix.length - one.pathPrefix.length);
     }
-  }
-
-  get size(): number {
-    return this.#byId.size;
   }
 
   has(id: string): boolean {

@@ -56,10 +56,6 @@ export class OpenedKeys {
     for (const name of [...this.#entries.keys()]) this.#remove(name);
   }
 
-  get size(): number {
-    return this.#entries.size;
-  }
-
   /** Overwrites expired keys; to be called periodically, too. */
   expire(): void {
     // The map is in insertion order, so all entries after a valid one are valid.

@@ -30,11 +30,6 @@ export class RateWindow {
     this.#first = 0;
   }
 
-  /** The number of times within the window. */
-  count(now: number): number {
-    return this.#times.length - this.#firstWithin(now);
-  }
-
   /** Milliseconds until another request is within the limit; 0 for now. */
   waitMs(limit: number, now: number): number {
     const first = this.#firstWithin(now);
