@@ -30,15 +30,13 @@ export const usageHandlers = ({ usage, now, rejectedFor }: UsageHandlersDeps) =>
 
   implement(listUsage, async ({ caller, query }) => {
     const groupBy = query.group_by ?? 'day';
-    const timeZone = timeZoneIn(query.tz);
+    const period = periodIn(query, now());
     const groupings = groupingsIn(groupBy);
     const { since, until, groups, hasMore, total } = await usage.summary(identified(caller), {
       keyId: query.key,
       model: query.model,
-      since: timeBound('since', query.since, { now: now(), timeZone }),
-      until: timeBound('until', query.until, { now: now(), timeZone }),
+      ...period,
       groupBy: groupings,
-      timeZone,
       ...(await rejectedFor(identified(caller))),
       after: query.after === undefined ? undefined : groupsOfCursor(query.after, groupings.length),
       limit: query.limit ?? groupsPerPage,
@@ -48,7 +46,7 @@ export const usageHandlers = ({ usage, now, rejectedFor }: UsageHandlersDeps) =>
     return {
       object: 'list',
       group_by: groupBy,
-      tz: timeZone,
+      tz: period.timeZone,
       since: isoTime(since),
       until: isoTime(until),
       total: usageSums(total),
@@ -63,15 +61,13 @@ export const usageHandlers = ({ usage, now, rejectedFor }: UsageHandlersDeps) =>
   }),
 
   implement(getUsageSeries, async ({ caller, query }) => {
-    const timeZone = timeZoneIn(query.tz);
+    const period = periodIn(query, now());
     const { buckets, series } = await usage.series(identified(caller), {
       keyId: query.key,
       model: query.model,
       provider: query.provider,
       status: query.status,
-      since: timeBound('since', query.since, { now: now(), timeZone }),
-      until: timeBound('until', query.until, { now: now(), timeZone }),
-      timeZone,
+      ...period,
       bucket: query.bucket,
       groupBy: query.group_by,
       top: query.top ?? seriesShown,
@@ -79,7 +75,7 @@ export const usageHandlers = ({ usage, now, rejectedFor }: UsageHandlersDeps) =>
     });
     return {
       object: 'usage.series',
-      tz: timeZone,
+      tz: period.timeZone,
       ...bucketsView(buckets),
       bucket: buckets.bucket,
       series: series.map(seriesView),
@@ -87,19 +83,17 @@ export const usageHandlers = ({ usage, now, rejectedFor }: UsageHandlersDeps) =>
   }),
 
   implement(getUsageLatency, async ({ caller, query }) => {
-    const timeZone = timeZoneIn(query.tz);
+    const period = periodIn(query, now());
     const { buckets, series } = await usage.latency(identified(caller), {
       model: query.model,
       provider: query.provider,
-      since: timeBound('since', query.since, { now: now(), timeZone }),
-      until: timeBound('until', query.until, { now: now(), timeZone }),
-      timeZone,
+      ...period,
       bucket: query.bucket,
       groupBy: query.group_by,
     });
     return {
       object: 'usage.latency',
-      tz: timeZone,
+      tz: period.timeZone,
       ...bucketsView(buckets),
       bucket: query.bucket ?? null,
       series: latencyViews(series, { hasHistograms: query.bucket === undefined }),
@@ -108,6 +102,15 @@ export const usageHandlers = ({ usage, now, rejectedFor }: UsageHandlersDeps) =>
 
   implement(tokensServed, async () => servedView(await usage.served())),
 ];
+
+function periodIn({ tz, since, until }: { tz?: string; since?: string; until?: string }, at: number) {
+  const timeZone = timeZoneIn(tz);
+  return {
+    since: timeBound('since', since, { now: at, timeZone }),
+    until: timeBound('until', until, { now: at, timeZone }),
+    timeZone,
+  };
+}
 
 const groupsPerPage = 100;
 const seriesShown = 10;

@@ -1,12 +1,11 @@
 import type { CountInputTokensBody } from '../../../../../shared/contract/input-tokens.ts';
 import type { CountMessageTokensBody } from '../../../../../shared/contract/messages.ts';
 import { RelayReply } from '../../../../base/handler.ts';
-import type { ModelCall, ServiceOptions } from '../../../calls/index.ts';
-import { capableRoutes, checkAction, enforceKeyPolicy, inputTokens, policyOf } from '../../../calls/index.ts';
-import type { Inference } from '../../../upstreams/neutral.ts';
+import { checkAction, type ModelCall, policyOf } from '../../../calls/index.ts';
 import { subscriptionIn } from '../../../upstreams/subscription.ts';
 import { type MessageHeaders, parsePrompt } from '../../formats/messages/parse.ts';
 import type { InferenceDeps } from '../inference-deps.ts';
+import { type Planned, planOnly } from './plan-only.ts';
 import { readRequest, withDefaultModel } from './read-request.ts';
 import { responsesEndpoint } from './respond.ts';
 
@@ -34,11 +33,7 @@ export async function countInputTokensReply(
   return countReply(deps, { ...call, ...request }, { object: 'response.input_tokens' });
 }
 
-type Counted = Pick<ModelCall, 'caller' | 'signal'> & {
-  inference: Inference;
-  options: ServiceOptions;
-  headers?: MessageHeaders;
-};
+type Counted = Planned & Pick<ModelCall, 'signal'> & { headers?: MessageHeaders };
 
 /**
  * Counts the input tokens of a call that a key could make: by the best provider where it can, else by an estimate, which a
@@ -49,18 +44,8 @@ async function countReply(
   { caller, inference, options, signal, headers }: Counted,
   members: { object?: string },
 ): Promise<RelayReply> {
-  const { workspaceId } = caller;
-  const policy = enforceKeyPolicy(deps, { caller, inference, options });
-  const input = inputTokens(inference);
-  const planned = await deps.router.plan({
-    inference,
-    inputTokensMax: input.most,
-    options: { ...options, cache: 'off' },
-    workspaceId,
-    subscription: subscriptionIn(headers, inference.wire),
-    ...policy,
-  });
-  const routes = capableRoutes(planned, inference, input.most);
+  const subscription = subscriptionIn(headers, inference.wire);
+  const { routes, input } = await planOnly(deps, { caller, inference, options }, subscription);
   const { settings, guardrails } = deps;
   const sent = settings.guardrails.isUsed ? guardrails.counted(inference, routes) : inference;
   const counted = await deps.router.countInput({ routes, inference: sent, signal });

@@ -5,21 +5,12 @@ import type { CreateMessageBody } from '../../../../../shared/contract/messages.
 import type { CreateResponseBody } from '../../../../../shared/contract/responses.ts';
 import { formatUsd } from '../../../../../shared/money/money.ts';
 import type { Identified } from '../../../../base/handler.ts';
-import {
-  capableRoutes,
-  checkAction,
-  enforceKeyPolicy,
-  inputTokens,
-  parseServiceOptions,
-  policyOf,
-  type ServiceOptions,
-  wholeOutput,
-} from '../../../calls/index.ts';
-import type { Inference } from '../../../upstreams/neutral.ts';
+import { checkAction, parseServiceOptions, policyOf, wholeOutput } from '../../../calls/index.ts';
 import { parseChat } from '../../formats/chat-completions/parse.ts';
 import { parseEmbeddings } from '../../formats/embeddings.ts';
 import { type MessageHeaders, parseMessagesCall } from '../../formats/messages/parse.ts';
 import type { InferenceDeps } from '../inference-deps.ts';
+import { type Planned, planOnly } from './plan-only.ts';
 import { readRequest, withDefaultModel } from './read-request.ts';
 import { responsesEndpoint } from './respond.ts';
 
@@ -65,32 +56,13 @@ export async function previewEmbeddingCost(
   return previewCost(deps, { caller, inference, options: parseServiceOptions(body.service) });
 }
 
-interface Previewed {
-  caller: Identified;
-  inference: Inference;
-  options: ServiceOptions;
-}
-
 /** The bound that admission would reserve for the call, if its caller could pay for all of it. */
-async function previewCost(
-  deps: InferenceDeps,
-  { caller, inference, options }: Previewed,
-): Promise<CostPreview> {
-  const policy = enforceKeyPolicy(deps, { caller, inference, options });
-  const input = inputTokens(inference);
-  const planned = await deps.router.plan({
-    inference,
-    inputTokensMax: input.most,
-    // Of a cached answer no one knows how long it stays.
-    options: { ...options, cache: 'off' },
-    workspaceId: caller.workspaceId,
-    ...policy,
-  });
-  const routes = capableRoutes(planned, inference, input.most);
+async function previewCost(deps: InferenceDeps, call: Planned): Promise<CostPreview> {
+  const { routes, input } = await planOnly(deps, call);
   const [best] = routes;
   if (!best) throw new TypeError('a plan has at least one route');
   const bound = { inputTokens: input.most, marginPpm: deps.settings.marginPpm };
-  const charged = wholeOutput(routes, inference, bound);
+  const charged = wholeOutput(routes, call.inference, bound);
   const asIfCharged = routes.map((route) => ({ ...route, ownKey: false as const }));
   const isKnown = routes.every(({ offer }) => offer.prices);
   return {
@@ -99,7 +71,7 @@ async function previewCost(
     provider: best.provider,
     input_tokens: input.likely,
     output_tokens_max: charged.outputTokensBound,
-    cost_usd_max: isKnown ? formatUsd(wholeOutput(asIfCharged, inference, bound).amount) : null,
+    cost_usd_max: isKnown ? formatUsd(wholeOutput(asIfCharged, call.inference, bound).amount) : null,
     charged_usd_max: formatUsd(charged.amount),
   };
 }
