@@ -104,6 +104,12 @@ export async function repeatedly(
   }
 }
 
+/** The same, and at once. */
+export async function fromNowOn(...[world, options, work]: Parameters<typeof repeatedly>): Promise<void> {
+  await work().catch(options.onFailure);
+  await repeatedly(world, options, work);
+}
+
 /** Resolves when the work is done, however it ends, when it has taken so long, or when the signal is aborted. */
 export async function within(
   world: Pick<World, 'sleep'>,

@@ -1,4 +1,3 @@
-import { isoTime } from '../../shared/time/time.ts';
 import type { OnFailure } from '../base/feature.ts';
 import { agentHandlers, agentKeyView, createAgents } from '../features/agents/index.ts';
 import type { EventFeed } from '../features/events/index.ts';
@@ -9,7 +8,8 @@ import {
   createKeySettings,
   createKeys,
   keyHandlers,
-  type PreviousSecret,
+  publishExpiry,
+  recordPreviousUse,
   sha256,
 } from '../features/keys/index.ts';
 import {
@@ -160,28 +160,6 @@ export function createAccounts(deps: CallAppDeps, { events, workspaces }: Accoun
     takeOver: (daemon: number) =>
       recoverHolds({ store: storage.metering, now, marginPpm: deps.settings.marginPpm, daemon }),
   };
-}
-
-function publishExpiry(
-  events: RecordsEvents,
-  { keyId, workspaceId }: { keyId: string; workspaceId: string },
-): void {
-  const data = { key: keyId, param: 'limits.expires_at' };
-  events.publish({ type: 'limit.reached', workspaceId, data });
-}
-
-/** Tells the workspace of a key that a program still uses a secret which was replaced. */
-function recordPreviousUse(
-  events: RecordsEvents,
-  { keyId, workspaceId, hint, endsAt, replacedAt, lastUsedAt }: PreviousSecret,
-): void {
-  const data = { key: keyId, hint, ends_at: isoTime(endsAt) };
-  void events.record({
-    type: 'key.previous_secret_used',
-    workspaceId,
-    at: lastUsedAt ?? replacedAt,
-    data,
-  });
 }
 
 /** All workspaces are prepaid, except the host's own unless configured. */

@@ -9,10 +9,8 @@ import {
   AutopilotRuns,
   autopilotHandlers,
   createAutopilots,
-  type Runner,
-  runnerOf,
-  type ScheduledBy,
   Schedules,
+  scheduledRunner,
   toolInputs,
 } from '../features/autopilots/index.ts';
 import type { EventFeed } from '../features/events/index.ts';
@@ -88,7 +86,7 @@ export function createAutopilotFeature(deps: AppDeps, features: AutopilotsFeatur
   const schedules = new Schedules({
     store: storage.autopilots,
     runs,
-    runnerOf: (by) => scheduledRunner(by, features),
+    runnerOf: (by) => scheduledRunner(by, { authentication: accounts.authentication, workspaces }),
     changes: storage.changes,
     events: features.events,
     makeId,
@@ -112,18 +110,4 @@ export function createAutopilotFeature(deps: AppDeps, features: AutopilotsFeatur
     takeOver: (daemon) => schedules.takeOver(daemon),
     drain: (deadlineMs) => runs.drain(deadlineMs),
   };
-}
-
-/** For whom a schedule runs. Fails with an ApiError if the key or token has ended, or the user left the workspace. */
-async function scheduledRunner(
-  { userId, workspaceId, credentialId, mayPay }: ScheduledBy,
-  { accounts: { authentication }, workspaces }: Pick<AutopilotsFeatures, 'accounts' | 'workspaces'>,
-): Promise<Runner> {
-  if (credentialId !== null) {
-    const caller = await authentication.callerOf({ workspaceId, userId, id: credentialId });
-    return runnerOf(caller);
-  }
-  if ((await workspaces.roleOf(workspaceId, userId)) === undefined) throw new ApiError('unauthenticated');
-  const revoked = authentication.membershipEnd(workspaceId, userId);
-  return { userId, workspaceId, credentialId: undefined, keyPolicy: undefined, mayPay, revoked };
 }

@@ -1,6 +1,5 @@
 import type { Feature } from '../base/feature.ts';
 import { credentialId } from '../base/handler.ts';
-import { repeatedly } from '../base/world.ts';
 import { cacheHandlers, cachingRouter } from '../features/cache/index.ts';
 import {
   type CallObserver,
@@ -15,6 +14,7 @@ import {
   Background,
   type InferenceDeps,
   inferenceHandlers,
+  keepExpiredRemoved,
   sealedBackground,
   sealedResponses,
 } from '../features/inference/index.ts';
@@ -25,9 +25,6 @@ import type { Workspaces } from '../features/workspaces/index.ts';
 import type { Accounts } from './accounts.ts';
 import type { CallAppDeps } from './app-deps.ts';
 import type { Models } from './models.ts';
-
-const expireEveryMs = 10 * 60 * 1000;
-const expireBatchSize = 500;
 
 /** What `Idempotency-Key` needs, and the answers of calls that had one. */
 export function createIdempotencyFeature({ storage, world, dataKey, log }: CallAppDeps) {
@@ -120,12 +117,10 @@ export function createModelCalls(deps: CallAppDeps, features: ModelCallFeatures)
     changes: storage.changes,
     hasOthers: () => storage.members.count() > 1,
   });
+  const expiring = [storage.responses, storage.background, storage.cache];
   return {
     handlers: inferenceHandlers(inference, { background, idempotency }),
-    sharedJobs: [
-      (signal, onFailure) =>
-        repeatedly(world, { everyMs: expireEveryMs, signal, onFailure }, () => removeExpired(deps, signal)),
-    ],
+    sharedJobs: [(signal, onFailure) => keepExpiredRemoved(expiring, world, signal, onFailure)],
     async takeOver(daemon) {
       await storage.slots.releaseLeft(daemon);
       await background.takeOver(daemon);
@@ -137,15 +132,4 @@ export function createModelCalls(deps: CallAppDeps, features: ModelCallFeatures)
 /** What workspaces may see and empty of the response cache. */
 export function createCacheFeature({ storage, settings }: CallAppDeps, workspaces: Workspaces): Feature {
   return { handlers: cacheHandlers({ store: storage.cache, workspaces, settings: settings.cache }) };
-}
-
-/** Deletes in batches, so that writes of calls get between; a stop does not wait for the rest. */
-async function removeExpired(
-  { storage, world }: Pick<CallAppDeps, 'storage' | 'world'>,
-  signal: AbortSignal,
-): Promise<void> {
-  for (const store of [storage.responses, storage.background, storage.cache]) {
-    let removed = 1;
-    while (removed > 0 && !signal.aborted) removed = await store.removeExpired(world.now(), expireBatchSize);
-  }
 }

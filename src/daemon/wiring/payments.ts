@@ -1,7 +1,6 @@
 import { hkdfSync } from 'node:crypto';
 import { ApiError } from '../../shared/errors.ts';
 import type { OnFailure } from '../base/feature.ts';
-import { repeatedly } from '../base/world.ts';
 import {
   Challenges,
   CreditPurchases,
@@ -22,7 +21,6 @@ interface PaymentsFeatures {
 /** New invoices per key and per address: enough for a burst of different calls, too few to flood the back end. */
 const credentialRate = { burst: 60, perSecond: 0.5 };
 const addressRate = { burst: 240, perSecond: 2 };
-const sweepEveryMs = 30_000;
 
 const paymentsUnavailable = (reason: string) =>
   new ApiError('unavailable', { message: `This host accepts no payments: ${reason}` });
@@ -76,12 +74,6 @@ export function createPaymentFeature(deps: AppDeps, { wallets, accounts }: Payme
     paidCalls,
     handlers: creditPurchaseHandlers(purchases, () => world.now()),
     onWritten: () => purchases.readAgain(),
-    sharedJobs: [
-      // Credits payments that no call followed.
-      async (signal: AbortSignal, onFailure: OnFailure) => {
-        await purchases.sweep(signal).catch(onFailure);
-        await repeatedly(world, { everyMs: sweepEveryMs, signal, onFailure }, () => purchases.sweep(signal));
-      },
-    ],
+    sharedJobs: [(signal: AbortSignal, onFailure: OnFailure) => purchases.keepSweeping(signal, onFailure)],
   };
 }

@@ -1,12 +1,11 @@
 import { subscriberNetwork } from '../../shared/http/network-address.ts';
-import { utcDay } from '../../shared/time/time.ts';
 import type { Feature } from '../base/feature.ts';
 import { actingUser, type Caller } from '../base/handler.ts';
-import { repeatedly } from '../base/world.ts';
 import type { EventFeed } from '../features/events/index.ts';
 import type { Idempotency } from '../features/idempotency/index.ts';
 import {
   createPaywalls,
+  keepPruned,
   PaywallGate,
   paywallHandlers,
   Reconciler,
@@ -30,12 +29,6 @@ interface PaywallsFeatures {
   events: Pick<EventFeed, 'record'>;
   idempotency: Pick<Idempotency, 'once'>;
 }
-
-const pruneEveryMs = 10 * 60 * 1000;
-/** Rows deleted in one write, during which calls wait for their holds. */
-const pruneBatch = 100;
-/** Longer than a payment can be under way. */
-const unpaidKeptMs = 24 * 60 * 60 * 1000;
 
 export interface PaywallFeature extends Feature {
   /** Serves the stored paywalls. Never rejects: a failed proxy is reported with the paywalls. */
@@ -112,12 +105,7 @@ export function createPaywallFeature(deps: AppDeps, features: PaywallsFeatures):
     // The proxies of this daemon.
     jobs: [(signal, onFailure) => reconciler.runBackground(signal, onFailure)],
     sharedJobs: [
-      (signal, onFailure) =>
-        repeatedly(world, { everyMs: pruneEveryMs, signal, onFailure }, async () => {
-          const now = storage.passed.sure();
-          const bounds = { expiredBefore: now - unpaidKeptMs, day: utcDay(now), limit: pruneBatch };
-          while (!signal.aborted && (await store.prune(bounds)) > 0);
-        }),
+      (signal, onFailure) => keepPruned({ store, world, sure: storage.passed.sure }, signal, onFailure),
     ],
   };
 }

@@ -1,5 +1,3 @@
-import type { OnFailure } from '../base/feature.ts';
-import { repeatedly } from '../base/world.ts';
 import type { EventFeed } from '../features/events/index.ts';
 import type { Idempotency } from '../features/idempotency/index.ts';
 import type { LightningBackend } from '../features/lightning/index.ts';
@@ -21,6 +19,7 @@ import {
   UnpaidInvoices,
   WalletMarks,
   walletHandlers,
+  walletJobs,
   withTrustedNode,
 } from '../features/wallet/index.ts';
 import { peerAddressProblem, portOf } from '../reverse-proxy/address-guard.ts';
@@ -35,9 +34,6 @@ interface WalletsFeatures {
 
 export type WalletFeature = ReturnType<typeof createWalletFeature>;
 type PaidListener = (invoice: InvoiceRecord) => Promise<void>;
-
-/** Comparing wallets with their node reads its history. */
-const followUpsPerReconciliation = 12;
 
 /** Wallets, their invoices and payments, over the Lightning back end. */
 export function createWalletFeature(deps: AppDeps, { vault, events, idempotency }: WalletsFeatures) {
@@ -76,16 +72,7 @@ export function createWalletFeature(deps: AppDeps, { vault, events, idempotency 
   const invoices = createInvoices({ ...both, sure: storage.passed.sure });
   const payments = new Payments({ ...both, settings: deps.settings });
 
-  const followUpPayments = async (signal: AbortSignal): Promise<void> => {
-    if (backend().isConnected) await payments.followUp(signal);
-  };
-  const collectInvoices = async (signal: AbortSignal): Promise<void> => {
-    if (backend().isConnected) await invoices.collect(signal);
-  };
-  const followUp = (signal: AbortSignal) => Promise.all([followUpPayments(signal), collectInvoices(signal)]);
-
-  const reconciliation = new Reconciliation({ ...both, followUp });
-  const { followUpMs } = deps.connecting;
+  const reconciliation = new Reconciliation({ ...both, payments, invoices });
   const { secretSource } = lightning;
   const unreconciled = () => reconciliation.problems();
   const watch = new BackendWatch({ store, backend, secretSource, unreconciled, world, log });
@@ -135,44 +122,18 @@ export function createWalletFeature(deps: AppDeps, { vault, events, idempotency 
     handlers: [...walletHandlers(handlersDeps), ...paymentHandlers(handlersDeps), ...backendHandlers(owners)],
     /** Calls a listener with each invoice that was paid, after that is on disk. */
     onInvoicePaid: (listener: PaidListener) => void paidListeners.push(listener),
-    ...walletJobs({ world, followUpMs, followUpPayments, collectInvoices, reconciliation, watch }),
+    ...walletJobs({
+      ...both,
+      followUpMs: deps.connecting.followUpMs,
+      payments,
+      invoices,
+      reconciliation,
+      watch,
+    }),
     takeOver: (daemon: number) => store.adoptPayments(daemon),
     async close() {
       await payments.close();
       await lightning.close();
     },
-  };
-}
-
-interface WalletWork {
-  world: AppDeps['world'];
-  /** How often open payments and invoices are followed at the back end. */
-  followUpMs: number;
-  followUpPayments: (signal: AbortSignal) => Promise<void>;
-  collectInvoices: (signal: AbortSignal) => Promise<void>;
-  reconciliation: Pick<Reconciliation, 'runIfOpen'>;
-  watch: Pick<BackendWatch, 'check' | 'keepChecking'>;
-}
-
-function walletJobs({ world, followUpMs, reconciliation, watch, ...work }: WalletWork) {
-  const fromNowOn = async (times: Parameters<typeof repeatedly>[1], run: () => Promise<void>) => {
-    await run().catch(times.onFailure);
-    await repeatedly(world, times, run);
-  };
-  return {
-    jobs: [
-      // Payments are followed up by the daemon that sent them, or took them over.
-      (signal: AbortSignal, onFailure: OnFailure) =>
-        fromNowOn({ everyMs: followUpMs, signal, onFailure }, () => work.followUpPayments(signal)),
-      (signal: AbortSignal, onFailure: OnFailure) => watch.keepChecking(signal, onFailure),
-    ],
-    sharedJobs: [
-      (signal: AbortSignal, onFailure: OnFailure) =>
-        fromNowOn({ everyMs: followUpMs, signal, onFailure }, () => work.collectInvoices(signal)),
-      (signal: AbortSignal, onFailure: OnFailure) =>
-        fromNowOn({ everyMs: followUpsPerReconciliation * followUpMs, signal, onFailure }, async () => {
-          if (await reconciliation.runIfOpen(signal)) await watch.check(signal);
-        }),
-    ],
   };
 }

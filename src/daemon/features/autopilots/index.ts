@@ -2,7 +2,5 @@ export { AutopilotRuns } from './autopilot-runs.ts';
 export { createAutopilots } from './autopilots.ts';
 export { autopilotHandlers } from './handlers.ts';
 export { toolInputs, type WebAnswer, type WebRequest } from './http-tools.ts';
-export type { Runner } from './runner.ts';
-export { runnerOf } from './runner.ts';
+export { scheduledRunner } from './runner.ts';
 export { Schedules } from './schedules.ts';
-export type { ScheduledBy } from './store.ts';

@@ -8,9 +8,11 @@ import {
   identified,
   type KeyPolicy,
 } from '../../base/handler.ts';
+import type { Authenticator } from '../keys/index.ts';
+import type { Workspaces } from '../workspaces/index.ts';
 import { mayPay } from './payment-permission.ts';
 import { spendingPolicyOf } from './spending-cap.ts';
-import type { AutopilotRecord } from './store.ts';
+import type { AutopilotRecord, ScheduledBy } from './store.ts';
 
 /** For whom an autopilot runs: the credential that started the run, or that set its schedule. */
 export interface Runner extends ActingUser {
@@ -37,6 +39,25 @@ export function runnerOf(caller: Caller): Runner {
     keyPolicy: caller.kind === 'key' ? caller.policy : undefined,
     mayPay: mayPay(caller),
   };
+}
+
+interface RunnerSources {
+  authentication: Pick<Authenticator, 'callerOf' | 'membershipEnd'>;
+  workspaces: Pick<Workspaces, 'roleOf'>;
+}
+
+/** For whom a schedule runs. Fails with an ApiError if the key or token has ended, or the user left the workspace. */
+export async function scheduledRunner(
+  { userId, workspaceId, credentialId, mayPay }: ScheduledBy,
+  { authentication, workspaces }: RunnerSources,
+): Promise<Runner> {
+  if (credentialId !== null) {
+    const caller = await authentication.callerOf({ workspaceId, userId, id: credentialId });
+    return runnerOf(caller);
+  }
+  if ((await workspaces.roleOf(workspaceId, userId)) === undefined) throw new ApiError('unauthenticated');
+  const revoked = authentication.membershipEnd(workspaceId, userId);
+  return { userId, workspaceId, credentialId: undefined, keyPolicy: undefined, mayPay, revoked };
 }
 
 /** The autopilot as the caller of models, within its present spending cap. */

@@ -1,7 +1,8 @@
 import { inputFault } from '../../../shared/faults/input-faults.ts';
 import { notFound } from '../../../shared/faults/not-found.ts';
 import { parseUsd } from '../../../shared/money/money.ts';
-import { type World, within } from '../../base/world.ts';
+import type { OnFailure } from '../../base/feature.ts';
+import { fromNowOn, type World, within } from '../../base/world.ts';
 import type { Challenges, Payer } from './challenges.ts';
 import type { PaidCalls } from './paid-calls.ts';
 import { msatFor } from './rates.ts';
@@ -14,6 +15,7 @@ export interface CreditPurchasesDeps {
   world: Pick<World, 'now' | 'sleep'>;
 }
 
+const sweepEveryMs = 30_000;
 const redeemBatch = 100;
 const removeBatch = 100;
 /** How long an expired invoice is kept; it cannot be paid any more. */
@@ -72,6 +74,12 @@ export class CreditPurchases {
   async paid(paymentHash: string): Promise<void> {
     const challenge = await this.#deps.store.byPaymentHash(paymentHash);
     if (challenge && challenge.request === null) await this.#redeem(challenge);
+  }
+
+  /** Credits payments that no call followed, until aborted. */
+  keepSweeping(signal: AbortSignal, onFailure: OnFailure): Promise<void> {
+    const times = { everyMs: sweepEveryMs, signal, onFailure };
+    return fromNowOn(this.#deps.world, times, () => this.sweep(signal));
   }
 
   /** Credits what was paid while the daemon was not running or a call never came, and removes what was not paid. */

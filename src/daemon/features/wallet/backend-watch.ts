@@ -2,7 +2,7 @@ import type { WalletBackendStatus } from '../../../shared/contract/wallet-backen
 import { ApiError } from '../../../shared/errors.ts';
 import { backendFacts, type ConnectedBackend } from '../../../shared/payments/wallet-backends.ts';
 import type { Log } from '../../base/log.ts';
-import { repeatedly, type World } from '../../base/world.ts';
+import { fromNowOn, type World } from '../../base/world.ts';
 import { BackendFailure, type BackendInfo, type LightningBackend } from '../lightning/index.ts';
 import { formatMsat } from './amounts.ts';
 import { unknownGraceMs } from './payments.ts';
@@ -93,8 +93,7 @@ export class BackendWatch {
     const check = async () => {
       if (this.#deps.backend().isConnected) await this.check(signal);
     };
-    await check().catch(onFailure);
-    await repeatedly(this.#deps.world, { everyMs: checkEveryMs, signal, onFailure }, check);
+    await fromNowOn(this.#deps.world, { everyMs: checkEveryMs, signal, onFailure }, check);
   }
 
   async #ask(backend: LightningBackend, signal: AbortSignal): Promise<BackendInfo | { failure: string }> {

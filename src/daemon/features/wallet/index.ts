@@ -9,5 +9,6 @@ export type { SpendingLimits } from './spending-limits.ts';
 export type { InvoiceRecord, PaymentRecord, WalletRecord } from './store.ts';
 export { trustNode, withTrustedNode } from './trusted-node.ts';
 export { requesterOf, UnpaidInvoices } from './unpaid-invoices.ts';
+export { walletJobs } from './wallet-jobs.ts';
 export { WalletMarks } from './wallet-marks.ts';
 export { createWallets, type Wallets } from './wallets.ts';

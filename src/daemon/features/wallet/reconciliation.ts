@@ -13,7 +13,9 @@ import {
 } from '../lightning/index.ts';
 import type { DataSealer } from '../vault/index.ts';
 import { formatMsat } from './amounts.ts';
+import type { Invoices } from './invoices.ts';
 import { preimageOf } from './invoices.ts';
+import type { Payments } from './payments.ts';
 import type {
   BookedPayment,
   BookedReceipt,
@@ -27,8 +29,8 @@ import type { WalletMarks } from './wallet-marks.ts';
 export interface ReconciliationDeps {
   store: WalletStore;
   backend: () => LightningBackend;
-  /** Settles what was pending when the backup was made, and credits what its open invoices received. */
-  followUp: (signal: AbortSignal) => Promise<unknown>;
+  payments: Pick<Payments, 'followUp'>;
+  invoices: Pick<Invoices, 'collect'>;
   sealer: DataSealer;
   marks: Pick<WalletMarks, 'finderIn'>;
   makeId: MakeId;
@@ -176,12 +178,13 @@ export class Reconciliation {
 
   /** Books what the node says whose it is. Fails only for a wrong request, or if the daemon itself fails. */
   async #compare(record: ReconciliationRecord, { backend, assigned, signal }: Comparison): Promise<Found> {
-    const { store, followUp } = this.#deps;
+    const { store, payments, invoices } = this.#deps;
     let moves: NodeMove[];
     let held: number | null;
     try {
       if (!backend.history) throw new BackendFailure('rejected', 'The node does not list what it paid.');
-      await followUp(signal);
+      // What was pending when the backup was made, and what its open invoices received.
+      if (backend.isConnected) await Promise.all([payments.followUp(signal), invoices.collect(signal)]);
       moves = await backend.history(Math.max(0, record.since - clockMarginMs), signal);
       // After the history, so that what was received is in both.
       held = (await backend.check(signal)).balanceMsat;

@@ -1,9 +1,10 @@
 import { expect, onTestFinished, test } from 'vitest';
-import { type ScheduledBy, Schedules } from '../../../../src/daemon/features/autopilots/index.ts';
+import { Schedules } from '../../../../src/daemon/features/autopilots/index.ts';
 import type {
   AutopilotRecord,
   AutopilotsStore,
   OccurrenceRecord,
+  ScheduledBy,
 } from '../../../../src/daemon/features/autopilots/store.ts';
 import type { NewEvent } from '../../../../src/daemon/features/events/index.ts';
 import { LocalChanges } from '../../../../src/daemon/storage/local-changes.ts';
