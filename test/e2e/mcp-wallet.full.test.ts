@@ -1,7 +1,7 @@
 import { Client, StreamableHTTPClientTransport } from '@modelcontextprotocol/client';
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { configTools } from '../../src/daemon/wiring/config-tools.ts';
 import { decodeInvoice, encodeInvoice } from '../../src/daemon/features/lightning/bolt11.ts';
+import { configTools } from '../../src/daemon/wiring/config-tools.ts';
 import { type ChildDaemon, startChildDaemon } from '../support/child-daemon.ts';
 import { runCli } from '../support/run-cli.ts';
 import { addPerson, askDaemon, type Person } from '../support/users.ts';
