@@ -1,8 +1,7 @@
 import type { RawFrame } from '../features/upstreams/neutral.ts';
 
-/** Members that differ from event to event and say nothing of its content, in the Responses and the chat format of OpenAI. */
-const numberMember = '"sequence_number":';
-const paddingMember = '"obfuscation":"';
+/** Numbers and padding, which differ from event to event and say nothing of its content, in formats of OpenAI. */
+const varying = /(?<="sequence_number":)\d+|(?<="obfuscation":")[^"]*/g;
 
 // biome-ignore lint/suspicious/noControlCharactersInRegex: JSON texts have none.
 const verbatim = /^[^\\\u0000-\u001f]*$/;
@@ -39,8 +38,8 @@ export class EventShape {
     const [before, after] = [raw.slice(0, at + 1), raw.slice(at + literal.length - 1)];
     // Without escapes, each text is written as it is, so that the one that was found is the member's.
     if (before.includes('\\') || after.includes('\\')) return undefined;
-    const [first, last] = [splitAtSlots(before), splitAtSlots(after)];
-    return new EventShape([...first.fixed, ...last.fixed], [...first.slots, 'text', ...last.slots], frame);
+    const slots: Slot[] = [...slotsIn(before), 'text', ...slotsIn(after)];
+    return new EventShape([...before.split(varying), ...after.split(varying)], slots, frame);
   }
 
   /** The text of an event with this shape; undefined for any other event. */
@@ -80,32 +79,8 @@ export class AlikeFrame implements RawFrame {
   }
 }
 
-/** Splits a text at the numbers and the padding in it. */
-function splitAtSlots(text: string): { fixed: string[]; slots: Slot[] } {
-  const fixed: string[] = [];
-  const slots: Slot[] = [];
-  let rest = text;
-  for (;;) {
-    const number = slotAt(rest, numberMember, endOfNumber);
-    const padding = slotAt(rest, paddingMember, endOfText);
-    const next = number && (!padding || number.start < padding.start) ? number : padding;
-    if (next === undefined) break;
-    fixed.push(rest.slice(0, next.start));
-    slots.push(next === number ? 'number' : 'padding');
-    rest = rest.slice(next.end);
-  }
-  return { fixed: [...fixed, rest], slots };
-}
-
-function slotAt(
-  text: string,
-  member: string,
-  endOf: (text: string, from: number) => number | undefined,
-): { start: number; end: number } | undefined {
-  const at = text.indexOf(member);
-  const start = at + member.length;
-  const end = at < 0 ? undefined : endOf(text, start);
-  return end === undefined ? undefined : { start, end };
+function slotsIn(text: string): Slot[] {
+  return [...text.matchAll(varying)].map(({ index }) => (text[index - 1] === ':' ? 'number' : 'padding'));
 }
 
 /** Where a number without sign and fraction ends; undefined where there is none. */

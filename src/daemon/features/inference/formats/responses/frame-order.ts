@@ -34,7 +34,6 @@ export class FrameOrder {
   /** The position of items by their provider's id. */
   readonly #positions = new Map<unknown, number>();
   #started = 0;
-  #lastDelta: Json | undefined;
   /** The last frame that was not like another one. */
   #accepted: RawFrame | undefined;
 
@@ -53,17 +52,6 @@ export class FrameOrder {
   }
 
   #accepts(json: Json): boolean {
-    // Most events are deltas of the same part as the last one.
-    const last = this.#lastDelta;
-    if (last !== undefined && typeof json.delta === 'string' && isSamePlace(json, last)) return true;
-    const isAccepted = this.#acceptsOther(json);
-    const { type, item_id, output_index, content_index } = json;
-    const isDelta = isAccepted && typeof json.delta === 'string' && String(type).endsWith('.delta');
-    this.#lastDelta = isDelta ? { type, item_id, output_index, content_index } : undefined;
-    return isAccepted;
-  }
-
-  #acceptsOther(json: Json): boolean {
     const type = String(json.type);
     if (type === 'response.output_item.added') return this.#start(json);
     if (type === 'response.output_item.done')
@@ -103,13 +91,4 @@ export class FrameOrder {
 
 function isTyped(item: unknown): item is Json & { type: string } {
   return isObject(item) && typeof item.type === 'string';
-}
-
-function isSamePlace(one: Json, other: Json): boolean {
-  return (
-    one.type === other.type &&
-    one.item_id === other.item_id &&
-    one.output_index === other.output_index &&
-    one.content_index === other.content_index
-  );
 }
