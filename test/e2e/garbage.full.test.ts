@@ -23,7 +23,7 @@ async function startTraced(provider: string) {
     join(home, 'config.yaml'),
     `shed_load: false\nlocal_servers: false\nupstreams: [${upstream}]\n`,
   );
-  const traced = ['--trace-gc', '--trace-gc-nvp', 'bin/gateway.js', 'serve', '--port', '0'];
+  const traced = ['--trace-gc', '--trace-gc-nvp', '--trace-deopt', 'bin/gateway.js', 'serve', '--port', '0'];
   const child = spawn(process.execPath, traced, {
     env: { PATH: process.env.PATH ?? '', GATEWAY_HOME: home, GATEWAY_PAYWALLS_PORT: '0' },
     stdio: ['ignore', 'pipe', 'ignore'],
@@ -58,6 +58,20 @@ function promotedBytes(trace: string, start: number): number[] {
   return bytes.sort((a, b) => a - b);
 }
 
+/** Why V8 threw optimized code away, and of which functions. */
+function thrownAway(trace: string): string[] {
+  const bailouts = trace.matchAll(
+    /\[bailout \(kind: [^,]*, reason: ([^)]*)\): begin\. deoptimizing \w+ <JSFunction ([^(>]*)/g,
+  );
+  const dependents = trace.matchAll(
+    /\[marking dependent code .*?SharedFunctionInfo ([^>]*)>.*?reason: ([^\]]*)\]/g,
+  );
+  return [
+    ...[...bailouts].map(([, reason, name]) => `${name}: ${reason}`),
+    ...[...dependents].map(([, name, reason]) => `${name}: ${reason}`),
+  ];
+}
+
 const kinds: readonly { wire: keyof typeof pathOf; stream: boolean; isRepeatable?: boolean }[] = [
   { wire: 'chat', stream: false },
   { wire: 'chat', stream: true },
@@ -71,7 +85,7 @@ test('the start copies what it keeps a few times only', async () => {
   expect(mainCollections(daemon.trace()).length).toBeLessThan(5);
 });
 
-test('calls leave nothing to the old generation', async () => {
+test('calls leave nothing to the old generation, and V8 keeps the code that it optimized for them', async () => {
   const chaos = await startChaosUpstream(answers({ text: words.repeat(3) }));
   onTestFinished(() => chaos.close());
   const daemon = await startTraced(chaos.baseUrl);
@@ -114,4 +128,8 @@ test('calls leave nothing to the old generation', async () => {
   // left behind after calls is promoted by every collection: 2.5 KB a call and more, where 0.3 are usual.
   const median = promoted[promoted.length >> 1] ?? 0;
   expect((median * promoted.length) / 2_000, `promoted: ${promoted}`).toBeLessThan(1_000);
+  // What changes prototypes, or the shapes of objects, while calls are served throws away code by the hundred, and goes on doing so.
+  const late = thrownAway(daemon.trace().slice(warm));
+  expect(thrownAway(daemon.trace()).length).toBeLessThan(160);
+  expect(late.length, late.join('\n')).toBeLessThan(80);
 });

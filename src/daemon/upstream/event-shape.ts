@@ -1,6 +1,7 @@
 import type { RawFrame } from '../features/upstreams/neutral.ts';
 
 /** Numbers and padding, which differ from event to event and say nothing of its content, in formats of OpenAI. */
+const mayVary = /"(sequence_number|obfuscation)":/;
 const varying = /(?<="sequence_number":)\d+|(?<="obfuscation":")[^"]*/g;
 
 // biome-ignore lint/suspicious/noControlCharactersInRegex: JSON texts have none.
@@ -38,6 +39,8 @@ export class EventShape {
     const [before, after] = [raw.slice(0, at + 1), raw.slice(at + literal.length - 1)];
     // Without escapes, each text is written as it is, so that the one that was found is the member's.
     if (before.includes('\\') || after.includes('\\')) return undefined;
+    if (!mayVary.test(before) && !mayVary.test(after))
+      return new EventShape([before, after], ['text'], frame);
     const slots: Slot[] = [...slotsIn(before), 'text', ...slotsIn(after)];
     return new EventShape([...before.split(varying), ...after.split(varying)], slots, frame);
   }
