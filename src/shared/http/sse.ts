@@ -35,6 +35,9 @@ export class SseReader {
   /** Whether the last character was a CR: a following LF belongs to the same line end. */
   #endedInCr = false;
   #event = '';
+  /** The last line that named an event: in most streams, nearly all are the same. */
+  #eventLine = '';
+  #eventOfLine = '';
   #id: string | undefined;
   #data: string | undefined;
   #dataLength = 0;
@@ -99,13 +102,20 @@ export class SseReader {
       this.#dataLength = 0;
       return;
     }
+    if (line === this.#eventLine) {
+      this.#event = this.#eventOfLine;
+      return;
+    }
     const colon = line.indexOf(':');
     if (colon === 0) return;
     const field = colon < 0 ? line : line.slice(0, colon);
     const value = colon < 0 ? '' : line.slice(colon + (line.charCodeAt(colon + 1) === 32 ? 2 : 1));
     if (field === 'data') this.#addValue(value);
-    else if (field === 'event') this.#event = value;
-    else if (field === 'id' && !value.includes('\0')) this.#id = value;
+    else if (field === 'event') {
+      this.#event = value;
+      this.#eventOfLine = value;
+      this.#eventLine = line;
+    } else if (field === 'id' && !value.includes('\0')) this.#id = value;
   }
 
   /** Takes a line of data, which most are, without a text for the line itself. */
