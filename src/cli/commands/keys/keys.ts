@@ -6,6 +6,8 @@ import { getKey, issueKey, pauseKey, resumeKey, revokeKey, showKey } from '../..
 import { exitCodes } from '../../../shared/errors.ts';
 import { dataFiles } from '../../../shared/folders.ts';
 import { ago } from '../../../view/durations.ts';
+import { pick } from '../../../view/field.ts';
+import { keyFields } from '../../../view/keys.ts';
 import { capText, dollars } from '../../../view/money.ts';
 import { exactTime } from '../../../view/times.ts';
 import type { Context } from '../../context.ts';
@@ -13,6 +15,7 @@ import { CliError } from '../../failures/cli-error.ts';
 import { readSecret } from '../../hosts/local-daemon.ts';
 import { asGiven, resolveKey, resolveWorkspace } from '../../names/resolve.ts';
 import { example, yesOption } from '../../options.ts';
+import { recordColumn } from '../../output/field-columns.ts';
 import type { Column } from '../../output/table.ts';
 import { confirm } from '../../terminal/prompts.ts';
 import { defaultFlags, defaultsChange, defaultsText } from './defaults.ts';
@@ -112,12 +115,6 @@ export const showKeyCommand = (context: Context) =>
       await context.out.record(shown, keyRecord(context.now()));
     });
 
-/** The statuses of keys that have not ended. */
-export const statusStyles: Partial<Record<KeyWithUse['status'], 'green' | 'yellow'>> = {
-  active: 'green',
-  paused: 'yellow',
-};
-
 function previousText(
   { hint, ends_at: ends, last_used_at: used }: KeyWithUse['previous_secrets'][number],
   now: number,
@@ -125,40 +122,30 @@ function previousText(
   return `${hint} until ${exactTime(ends)}, ${used === null ? 'not used since' : `used ${ago(used, now)}`}`;
 }
 
+const recorded = (now: number, ...names: string[]): Column<KeyWithUse>[] =>
+  pick(keyFields, names).map((field) => recordColumn(field, { now }));
+
 /** A key and how much of its limits is used; `now` in milliseconds since 1970. */
 export const keyRecord = (now: number): Column<KeyWithUse>[] => [
-  { title: 'id', value: (key) => key.id },
-  { title: 'name', value: (key) => key.name },
-  {
-    title: 'status',
-    value: (key) => key.status,
-    show: (key) => (key.status === 'paused' ? `paused since ${exactTime(key.paused_at ?? '')}` : key.status),
-    style: ({ status }) => statusStyles[status] ?? 'red',
-  },
-  { title: 'secret', value: (key) => key.hint },
+  ...recorded(now, 'id', 'name'),
+  ...recorded(now, 'status').map((column) => ({
+    ...column,
+    show: ({ status, paused_at: at }: KeyWithUse) =>
+      status === 'paused' ? `paused since ${exactTime(at ?? '')}` : status,
+  })),
+  ...recorded(now, 'secret'),
   {
     title: 'previous_secrets',
     // Older daemons do not report them.
     value: (key) => key.previous_secrets?.map(({ hint }) => hint).join(' '),
     show: (key) => key.previous_secrets?.map((one) => previousText(one, now)).join('; ') || 'none',
   },
-  { title: 'scopes', value: (key) => key.scopes.join(' ') },
-  {
-    title: 'allowed_models',
-    value: (key) => key.models?.join(' '),
-    show: (key) => key.models?.join(' ') ?? 'all',
-  },
-  {
-    title: 'allowed_actions',
-    value: (key) => key.actions?.join(' '),
-    show: (key) => key.actions?.join(' ') ?? 'all',
-  },
-  {
-    title: 'limits',
+  ...recorded(now, 'scopes', 'allowed_models', 'allowed_actions'),
+  ...recorded(now, 'limits').map((column) => ({
+    ...column,
     // In pipes, with the exact time.
-    value: (key) => limitsText(key.limits, { timeText: String }),
-    show: (key) => limitsText(key.limits) || 'none',
-  },
+    value: (key: KeyWithUse) => limitsText(key.limits, { timeText: String }),
+  })),
   {
     title: 'defaults',
     value: (key) => defaultsText(key.defaults),
@@ -183,8 +170,7 @@ export const keyRecord = (now: number): Column<KeyWithUse>[] => [
     show: (key) => requestsText(key),
     style: (key) => styleOfShare(requestsShare(key)),
   },
-  { title: 'created_at', value: (key) => key.created_at, show: (key) => ago(key.created_at, now) },
-  { title: 'last_used_at', value: (key) => key.last_used_at, show: (key) => ago(key.last_used_at, now) },
+  ...recorded(now, 'created_at', 'last_used_at'),
   { title: 'rotated_at', value: (key) => key.rotated_at, show: (key) => ago(key.rotated_at, now) },
 ];
 

@@ -2,16 +2,17 @@ import { Command } from '@commander-js/extra-typings';
 import type { Client } from '../../../shared/client.ts';
 import type { Key, KeyWithUse } from '../../../shared/contract/keys.ts';
 import { listKeys, showKey } from '../../../shared/endpoints.ts';
-import { ago } from '../../../view/durations.ts';
+import { labelOf, pick } from '../../../view/field.ts';
 import { isInUse, listedName } from '../../../view/key-names.ts';
+import { keyFields } from '../../../view/keys.ts';
 import { dollars } from '../../../view/money.ts';
 import type { Context } from '../../context.ts';
 import { collectPages } from '../../hosts/pages.ts';
 import { resolveWorkspace } from '../../names/resolve.ts';
 import { csvOption, delimiterOption, example, wholeNumber } from '../../options.ts';
+import { listColumn } from '../../output/field-columns.ts';
 import type { Column } from '../../output/table.ts';
-import { type Period, spendShare, spentOfCap, statusStyles, styleOfShare } from './keys.ts';
-import { limitsText } from './limits.ts';
+import { type Period, spendShare, spentOfCap, styleOfShare } from './keys.ts';
 
 export const listKeysCommand = (context: Context) =>
   new Command('list')
@@ -34,7 +35,7 @@ async function listKeysAndShow(
   const isRead = io.stdout.isTty && !out.wantsJson() && !out.isQuiet() && !flags.csv;
   const columns = isRead
     ? readColumns({ now: context.now(), keys, uses: await usesOf(client, workspace, keys) })
-    : keyColumns;
+    : plainColumns(context.now());
   await out.table(keys, columns, { empty: 'No keys yet: gateway keys issue' });
 }
 
@@ -55,16 +56,10 @@ export async function usesOf(
 }
 
 /** For pipes and spreadsheets. */
-const keyColumns: Column<Key>[] = [
-  { title: 'id', value: (key) => key.id },
-  { title: 'name', value: (key) => key.name },
-  { title: 'status', value: (key) => key.status },
-  { title: 'secret', value: (key) => key.hint },
-  { title: 'scopes', value: (key) => key.scopes.join(' ') },
-  { title: 'limits', value: (key) => limitsText(key.limits) },
-  { title: 'created', value: (key) => key.created_at },
-  { title: 'last used', value: (key) => key.last_used_at },
-];
+function plainColumns(now: number): Column<Key>[] {
+  const names = ['id', 'name', 'status', 'secret', 'scopes', 'limits', 'created_at', 'last_used_at'];
+  return pick(keyFields, names).map((field) => ({ ...listColumn(field, { now }), title: labelOf(field) }));
+}
 
 interface ReadOptions {
   /** In milliseconds since 1970. */
@@ -77,31 +72,19 @@ interface ReadOptions {
 function readColumns({ now, keys, uses }: ReadOptions): Column<Key>[] {
   const scopesOf = (key: Key) => key.scopes.toSorted().join(' ');
   const haveEqualScopes = new Set(keys.map(scopesOf)).size < 2;
+  const listed = (...names: string[]) => pick(keyFields, names).map((field) => listColumn(field, { now }));
+  const spare = (...names: string[]) =>
+    listed(...names).map((column) => ({ ...column, isSpare: true as const }));
   return [
     { title: 'name', value: (key) => listedName(key, keys) || key.id },
-    {
-      title: 'status',
-      value: (key) => key.status,
-      style: ({ status }) => statusStyles[status] ?? 'dim',
-    },
+    ...listed('status'),
     {
       title: 'used',
       value: (key) => usedText(uses.get(key.id)),
       style: (key) => styleOfShare(largestShare(uses.get(key.id))),
     },
-    { title: 'limits', value: (key) => limitsText(key.limits) || 'none' },
-    { title: 'last used', value: (key) => key.last_used_at, show: (key) => ago(key.last_used_at, now) },
-    { title: 'secret', value: (key) => key.hint, isSpare: true },
-    { title: 'id', value: (key) => key.id, isSpare: true },
-    {
-      title: 'created',
-      value: (key) => key.created_at,
-      show: (key) => ago(key.created_at, now),
-      isSpare: true,
-    },
-    ...(haveEqualScopes
-      ? []
-      : [{ title: 'scopes', value: (key: Key) => key.scopes.join(' '), isSpare: true } as const]),
+    ...listed('limits', 'last_used_at'),
+    ...spare('secret', 'id', 'created_at', ...(haveEqualScopes ? [] : ['scopes'])),
   ];
 }
 

@@ -3,10 +3,11 @@ import { defaultScopes, type ScopeName, scopeNames } from '../../../shared/contr
 import type { Limits, LimitsChange } from '../../../shared/contract/key-limits.ts';
 import type { Key, KeyWithUse } from '../../../shared/contract/keys.ts';
 import { issueKey, listKeys, revokeKey, setLimits, showKey } from '../../../shared/endpoints.ts';
-import { ago } from '../../../view/durations.ts';
+import { fieldsOf, pick, textsOf } from '../../../view/field.ts';
 import { isInUse, listedName, namesOf } from '../../../view/key-names.ts';
+import { keyFields } from '../../../view/keys.ts';
 import { capText } from '../../../view/money.ts';
-import { keyRecord, requestsShare, spendShare, statusStyles } from '../../commands/keys/keys.ts';
+import { keyRecord, requestsShare, spendShare } from '../../commands/keys/keys.ts';
 import { limitFlags, limitsChange, limitsText } from '../../commands/keys/limits.ts';
 import { usesOf } from '../../commands/keys/list-keys.ts';
 import { collectPages } from '../../hosts/pages.ts';
@@ -17,7 +18,7 @@ import type { Services } from '../services/services.ts';
 import { untrustedLines } from '../text/cells.ts';
 import { gauge } from '../text/charts.ts';
 import { FieldFault } from '../text/form-field.ts';
-import type { ListColumn } from '../text/list-table.ts';
+import { fieldColumn, type ListColumn } from '../text/list-table.ts';
 import { limitFields, limitsIn } from './key-forms.ts';
 import { recordLines, recordPage } from './pages.ts';
 import type { Page, Question, Screen } from './screen.ts';
@@ -52,8 +53,8 @@ export const keysScreen: Screen<KeyRow> = {
   preview: ({ key, withUse }, options) =>
     withUse
       ? recordLines(withUse, keyRecord(options.now), options)
-      : [key.id, key.name, key.status, key.hint, key.scopes.join(' '), limitsText(key.limits)].flatMap(
-          (text) => untrustedLines(text, options.width),
+      : Object.values(textsOf(pick(keyFields, previewed), key, options)).flatMap((text) =>
+          untrustedLines(text, options.width),
         ),
   async open({ key, name }, { client, now }) {
     const shown = await client.call(showKey, { params: { workspace, key: key.id } });
@@ -95,14 +96,17 @@ export const keysScreen: Screen<KeyRow> = {
   },
 };
 
+/** Of a key without limits that fill up. */
+const previewed = ['id', 'name', 'status', 'secret', 'scopes', 'limits'];
+
+const listed = (...names: string[]) =>
+  fieldsOf(pick(keyFields, names), ({ key }: KeyRow) => key).map((field) =>
+    fieldColumn(field, ({ now }) => ({ now })),
+  );
+
 const columns: ListColumn<KeyRow>[] = [
-  { title: 'name', width: 12, grows: true, text: ({ name }) => name },
-  {
-    title: 'status',
-    width: 8,
-    text: ({ key }) => key.status,
-    style: ({ key }) => statusStyles[key.status] ?? 'dim',
-  },
+  ...listed('name').map((column) => ({ ...column, grows: true as const, text: ({ name }: KeyRow) => name })),
+  ...listed('status'),
   {
     title: 'used',
     width: 16,
@@ -112,22 +116,8 @@ const columns: ListColumn<KeyRow>[] = [
     isChart: true,
   },
   { title: 'of limit', width: 14, text: (row) => fullestLimit(row)?.name ?? 'none' },
-  { title: 'limits', width: 16, grows: true, spare: 2, text: ({ key }) => limitsText(key.limits) || 'none' },
-  { title: 'secret', width: 18, spare: 4, text: ({ key }) => key.hint },
-  {
-    title: 'last used',
-    width: 14,
-    spare: 1,
-    value: ({ key }) => key.last_used_at,
-    text: ({ key }, { now }) => ago(key.last_used_at, now),
-  },
-  {
-    title: 'created',
-    width: 14,
-    spare: 3,
-    value: ({ key }) => key.created_at,
-    text: ({ key }, { now }) => ago(key.created_at, now),
-  },
+  ...listed('limits').map((column) => ({ ...column, grows: true as const })),
+  ...listed('secret', 'last_used_at', 'created_at'),
 ];
 
 /** The limit that is closest to its end. */

@@ -3,8 +3,9 @@ import type { Key } from '../../../shared/contract/keys.ts';
 import type { UsageGroup } from '../../../shared/contract/usage.ts';
 import { listKeys, listUsage, pauseKey, resumeKey, revokeKey, setLimits } from '../../../shared/endpoints.ts';
 import { startOfPeriod } from '../../../shared/money/spend-periods.ts';
-import { ago } from '../../../view/durations.ts';
+import { textsOf } from '../../../view/field.ts';
 import { isInUse } from '../../../view/key-names.ts';
+import { keyFields } from '../../../view/keys.ts';
 import { limitTexts } from '../../../view/limits.ts';
 import { briefDollars, dollars } from '../../../view/money.ts';
 import { callsHref, figureLinks } from '../../data/calls-link.ts';
@@ -94,14 +95,15 @@ interface RowProps {
 }
 
 function KeyRow({ keyView, since, month }: RowProps) {
-  const { id, name, hint, status, scopes, last_used_at: lastUsed } = keyView;
+  const { id, name, status, last_used_at: lastUsed } = keyView;
+  const texts = textsOf(keyFields, keyView, { now: now.value });
   const limits = limitsText(keyView);
   return (
     <tr class={isInUse(keyView) ? undefined : 'is-ended'}>
-      <th scope="row" class="is-title" title={`Scopes: ${scopes.join(', ')}`}>
+      <th scope="row" class="is-title" title={`Scopes: ${texts.scopes}`}>
         <a href={callsHref({ key: id })}>{name || id}</a>
         {status !== 'active' && <span class="bad"> {status}</span>}
-        <code class="quiet sub">{hint}</code>
+        <code class="quiet sub">{texts.secret}</code>
       </th>
       <td class="is-bar">{isInUse(keyView) && <KeyCap keyView={keyView} />}</td>
       <td class="number" data-label="This month">
@@ -111,7 +113,7 @@ function KeyRow({ keyView, since, month }: RowProps) {
       </td>
       <td class={limits === '' ? 'quiet is-minor' : ''}>{limits || 'none'}</td>
       <td class="quiet" data-label="Last used">
-        {lastUsed === null ? 'never' : <Ago at={lastUsed} />}
+        <span title={lastUsed ?? undefined}>{texts.last_used_at}</span>
       </td>
       <td>
         {isInUse(keyView) && (
@@ -171,10 +173,6 @@ function PauseButton({ keyView: { id, name, status } }: { keyView: Key }) {
       {action}
     </button>
   );
-}
-
-function Ago({ at }: { at: string }) {
-  return <span title={at}>{ago(at, now.value)}</span>;
 }
 
 /** What else is limited: the key itself may have fixed models and actions. */
