@@ -9,6 +9,7 @@ import { once } from 'node:events';
 import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import { availableParallelism, tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { isBuilt } from '../../tools/build/built.ts';
 
 const stages: Record<string, { checks: readonly string[]; files: readonly string[] }> = {
   core: {
@@ -76,14 +77,14 @@ function countsIn({ numPassedTests, numFailedTests, testResults }: Results): Cou
   return { passed: numPassedTests, failed: numFailedTests + broken.length };
 }
 
-// Tests load what is built.
-const isBuilt = await succeeds('build');
+// Tests load what is built, which setting up a clone and an earlier stage have done as well.
+const canRun = isBuilt() || (await succeeds('build'));
 const isNamed = vitestArguments.some((argument) => argument.startsWith('test/'));
 const checks = isNamed ? [] : stage.checks.map(succeeds);
-const counts = isBuilt
+const counts = canRun
   ? await runVitest([...(isNamed ? [] : stage.files), ...vitestArguments])
   : { passed: 0, failed: 0 };
-const results = [isBuilt, ...(await Promise.all(checks))];
+const results = [canRun, ...(await Promise.all(checks))];
 const passed = counts.passed + results.filter(Boolean).length;
 const failed = counts.failed + results.filter((isPassed) => !isPassed).length;
 // On a line of its own: Vitest may leave one with the cursor's escape code.

@@ -4,6 +4,7 @@ import { brotliCompressSync, gzipSync } from 'node:zlib';
 import { Ajv } from 'ajv';
 import standaloneCode from 'ajv/dist/standalone/index.js';
 import { build } from 'rolldown';
+import { noteBuild } from './built.ts';
 import { drizzle } from './bundle-drizzle.ts';
 
 const { dependencies } = JSON.parse(readFileSync('package.json', 'utf8'));
@@ -292,3 +293,5 @@ writeFileSync('dist/third-party-licenses.txt', licenses());
 
 const { schemaDocument } = await import('../../src/daemon/config/schema-document.ts');
 writeFileSync('dist/config.schema.json', `${JSON.stringify(schemaDocument(), null, 2)}\n`);
+
+noteBuild();
