@@ -3,7 +3,7 @@ import type { World } from '../../base/world.ts';
 import type { LimitedRoute } from './limits.ts';
 import { queueFull, waitedTooLong } from './queue-errors.ts';
 import type { SharedSlots } from './shared-slots.ts';
-import { idOf, type SlotLimit, type SlotTable, type Way } from './slot-table.ts';
+import { idOf, type Requested, type SlotLimit, type SlotTable, type Way } from './slot-table.ts';
 
 /** A call that waits. */
 export interface QueuedCall {
@@ -114,10 +114,12 @@ export class CallSlots {
     const { shared, world } = this.#deps;
     const queue = new Queue(this.#call, world);
     try {
-      for (let isFirst = false; ; isFirst = true) {
-        const held = await this.#turn(ways, signal, { isFirst, queue });
+      let refused: Way | undefined;
+      for (;;) {
+        const held = await this.#turn(ways, signal, { refused, queue });
         if (shared && held.way.length > 0) {
           held.shared = await this.#share(held, shared);
+          refused = held.way;
           if (held.shared === undefined) continue;
         }
         if (this.#isOver) this.#giveBack(held);
@@ -130,25 +132,29 @@ export class CallSlots {
     }
   }
 
-  /** Waits for slots that this daemon has free. */
+  /** Waits for slots that this daemon has free, and gives those back of which the database has none. */
   async #turn(
     ways: readonly Way[],
     signal: AbortSignal,
-    { isFirst, queue }: { isFirst: boolean; queue: Queue },
+    { refused, queue }: { refused: Way | undefined; queue: Queue },
   ): Promise<Held> {
-    signal.throwIfAborted();
     const { shared, table, world } = this.#deps;
     const turn = Promise.withResolvers<Held>();
     const onTaken = (way: Way) => turn.resolve({ way, since: world.elapsed() });
-    const requested = table.request(ways, { owner: this.#call.owner, isFirst, onTaken });
+    const asking = { owner: this.#call.owner, isFirst: refused !== undefined, onTaken };
+    let requested: Requested;
+    try {
+      signal.throwIfAborted();
+      requested = table.request(ways, asking);
+    } finally {
+      // Not before: a table that nobody uses forgets that other daemons have the slots, and this call would ask again at once.
+      if (refused) table.release(refused, undefined);
+    }
     if (requested.kind === 'taken') return { way: requested.way, since: world.elapsed() };
     if (requested.kind === 'full') throw queueFull(requested.limit, requested.retryAfterMs);
     const { waiter } = requested;
     const { limit, position, queueMs } = waiter;
-    if (queueMs === 0) {
-      waiter.leave();
-      throw queueFull(limit, table.waitMs(limit));
-    }
+    if (queueMs === 0 && waiter.leave()) throw queueFull(limit, table.waitMs(limit));
     shared?.watch(ways.flat());
     const leftMs = queue.join({ limit, position }, queueMs);
     const over = new AbortController();
@@ -170,13 +176,12 @@ export class CallSlots {
   }
 
   /** Takes the slots in the database, too; undefined if other daemons have them. */
-  async #share(held: Held, shared: SharedSlots): Promise<readonly number[] | undefined> {
-    let slots: readonly number[] | undefined;
+  async #share({ way }: Held, shared: SharedSlots): Promise<readonly number[] | undefined> {
     try {
-      slots = await shared.take(held.way);
-      return slots;
-    } finally {
-      if (slots === undefined) this.#deps.table.release(held.way, undefined);
+      return await shared.take(way);
+    } catch (error) {
+      this.#deps.table.release(way, undefined);
+      throw error;
     }
   }
 
