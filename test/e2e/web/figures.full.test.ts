@@ -127,6 +127,12 @@ describe.skipIf(chromium === undefined)('figures of calls (skipped without Chrom
     return Number(/([\d,]+) calls?$/.exec(await summary.innerText())?.[1]?.replaceAll(',', ''));
   }
 
+  /** What that screen asks for. */
+  async function countedCalls(q: string): Promise<number> {
+    const path = `/v1/traces/facets?${new URLSearchParams({ q })}`;
+    return ((await (await daemon.fetch(path, { headers: owner() })).json()) as { calls: number }).calls;
+  }
+
   const screens = [
     '/overview?range=1h&by=cost',
     '/overview?range=24h&by=calls&failures=status',
@@ -144,6 +150,8 @@ describe.skipIf(chromium === undefined)('figures of calls (skipped without Chrom
   test('lead to as many calls as they say', async () => {
     const { page, incidents } = await openScreen(daemon);
     const known = new Map<string, number>();
+    /** Queries without plain words and times: the screen of calls is opened with one of each. */
+    const forms = new Set<string>();
     const kinds = new Set<string>();
     for (const address of screens) {
       await show(page, address);
@@ -151,7 +159,9 @@ describe.skipIf(chromium === undefined)('figures of calls (skipped without Chrom
       expect(figures.length, address).toBeGreaterThan(3);
       for (const { href, calls, name } of figures) {
         const q = new URLSearchParams(href.split('?')[1]).get('q') ?? '';
-        if (!known.has(q)) known.set(q, await callsAt(page, href));
+        const form = q.replaceAll(/(?<=\w:=?)[\w./:+-]+/g, '');
+        if (!known.has(q)) known.set(q, await (forms.has(form) ? countedCalls(q) : callsAt(page, href)));
+        forms.add(form);
         expect.soft(known.get(q), `${address}: ${name} → ${q}`).toBe(calls);
         for (const [kind] of q.matchAll(/-?\w+:=?\*?/g)) kinds.add(kind);
       }
