@@ -41,12 +41,13 @@ export function finishedCallSpans(usage: UsageRecord, settlementMs: number): Cal
     },
     attempts: usage.attempts.map((attempt, index) => {
       const answered = attempt.errorCode === null;
-      const begunAt = startedAt + (usage.trace?.startedMs[index] ?? 0);
+      // Within the request: its duration is in whole milliseconds, the beginnings of attempts are not.
+      const begunAt = Math.min(startedAt + (usage.trace?.startedMs[index] ?? 0), endedAt);
       return {
         name: `${operationOf(usage)} ${attempt.model}`,
         kind: 'client' as const,
         startedAt: begunAt,
-        endedAt: answered ? endedAt : begunAt + attempt.ms,
+        endedAt: answered ? endedAt : Math.min(begunAt + attempt.ms, endedAt),
         attributes: { ...attemptAttributes(usage, attempt), ...(answered && answerAttributes(usage)) },
         isError: !answered || isFailed,
       };
