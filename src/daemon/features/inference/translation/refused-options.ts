@@ -94,8 +94,7 @@ class Refusals<Learned> {
     this.#entries.set(key(), { model, learned: all, until: now + rememberedMs });
   }
 
-  list(): { model: string; learned: Learned; agoMs: number; leftMs: number }[] {
-    const now = this.#clock.elapsed();
+  list(now: number): { model: string; learned: Learned; agoMs: number; leftMs: number }[] {
     return [...this.#entries.values()]
       .filter(({ until }) => now < until)
       .flatMap(({ model, learned, until }) =>
@@ -108,8 +107,10 @@ class Refusals<Learned> {
 export class LearnedRefusals {
   readonly #options: Refusals<TuningOption>;
   readonly #adjustments: Refusals<Adjustment>;
+  readonly #clock: Pick<World, 'elapsed'>;
 
   constructor(clock: Pick<World, 'elapsed'>) {
+    this.#clock = clock;
     this.#options = new Refusals(clock);
     this.#adjustments = new Refusals(clock);
   }
@@ -132,13 +133,14 @@ export class LearnedRefusals {
 
   /** All that is remembered. */
   list(): LearnedRefusal[] {
+    const now = this.#clock.elapsed();
     const all = [
-      ...this.#options.list().map(({ learned, ...when }): LearnedRefusal => {
+      ...this.#options.list(now).map(({ learned, ...when }): LearnedRefusal => {
         const member = learned.replace(/[A-Z]/g, (letter) => `_${letter.toLowerCase()}`);
         return { ...when, member, becomes: null, change: 'left-out' };
       }),
       ...this.#adjustments
-        .list()
+        .list(now)
         .map(({ learned, ...when }): LearnedRefusal => ({ ...when, ...changes[learned] })),
     ];
     return latestOf(all);
