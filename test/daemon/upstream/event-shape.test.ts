@@ -459,6 +459,11 @@ test.each<[string, number, Sent[]]>([
     ],
   ],
   [
+    'an error that looks like a text',
+    1,
+    [...words.map((word) => chunk(word)), { ...chunk(' five'), name: 'error' }],
+  ],
+  [
     'the head of a chunk after its choices',
     1,
     words.map((word) => {
