@@ -55,7 +55,7 @@ export class SseReader {
       const end = cr < 0 || (lf >= 0 && lf < cr) ? lf : cr;
       if (end < 0) break;
       if (start === 0 && this.#rest !== '') this.#takeLine(this.#rest + fresh.slice(0, end), events);
-      else if (isData(fresh, start, end)) this.#addData(fresh, start, end);
+      else if (fresh.startsWith(dataField, start)) this.#addData(fresh, start, end);
       else this.#takeLine(fresh.slice(start, end), events);
       start = end + 1;
       if (end !== cr) continue;
@@ -90,10 +90,6 @@ export class SseReader {
   }
 
   #takeLine(line: string, into: SseEvent[]): void {
-    if (isData(line, 0, line.length)) {
-      this.#addData(line, 0, line.length);
-      return;
-    }
     if (line === '') {
       if (this.#data !== undefined)
         into.push({ event: this.#event || 'message', data: this.#data, id: this.#id });
@@ -132,18 +128,6 @@ export class SseReader {
 }
 
 const dataField = 'data:';
-
-/** Whether a line begins with `data:`. */
-function isData(text: string, start: number, end: number): boolean {
-  return (
-    end - start >= dataField.length &&
-    text.charCodeAt(start) === 100 &&
-    text.charCodeAt(start + 1) === 97 &&
-    text.charCodeAt(start + 2) === 116 &&
-    text.charCodeAt(start + 3) === 97 &&
-    text.charCodeAt(start + 4) === 58
-  );
-}
 
 /** Formats one event, blank line included. `json` must be JSON text, which contains no raw line break. */
 export function sseEvent(json: string, event?: string): string {
