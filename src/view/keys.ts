@@ -1,7 +1,7 @@
 import type { Key } from '../shared/contract/keys.ts';
 import { ago } from './durations.ts';
 import type { Field, Tone } from './field.ts';
-import { limitTexts } from './limits.ts';
+import { limitsText } from './limits.ts';
 
 interface KeyContext {
   /** In milliseconds since 1970. */
@@ -23,8 +23,8 @@ export const keyFields: readonly Field<Key, KeyContext>[] = [
   { name: 'scopes', value: ({ scopes }) => scopes.join(' ') },
   {
     name: 'limits',
-    value: ({ limits }) => limitTexts(limits).join(', '),
-    text: ({ limits }) => limitTexts(limits).join(', ') || 'none',
+    value: ({ limits }) => limitsText(limits),
+    text: ({ limits }) => limitsText(limits) || 'none',
     width: 16,
     spare: 2,
   },

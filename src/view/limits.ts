@@ -3,6 +3,11 @@ import { capText, dollars } from './money.ts';
 import { count } from './numbers.ts';
 import { plannedTime } from './times.ts';
 
+/** A key's limits on one line; empty if it has none. */
+export function limitsText(limits: Limits, options?: Parameters<typeof limitTexts>[1]): string {
+  return limitTexts(limits, options).join(', ');
+}
+
 /** What the limits of a key allow, one by one; with `cap: false`, apart from what it may spend. `timeText` writes its end. */
 export function limitTexts(
   {

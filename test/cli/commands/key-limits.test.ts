@@ -1,8 +1,8 @@
 import { describe, expect, test } from 'vitest';
-import { limitsText } from '../../../src/cli/commands/keys/limits.ts';
 import type { Limits } from '../../../src/shared/contract/key-limits.ts';
 import type { KeyWithUse } from '../../../src/shared/contract/keys.ts';
 import { exitCodes } from '../../../src/shared/errors.ts';
+import { limitsText } from '../../../src/view/limits.ts';
 import { runCli } from '../../support/run-cli.ts';
 import { fail, fakeDaemon } from '../fake-daemon.ts';
 

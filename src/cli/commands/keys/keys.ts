@@ -8,6 +8,7 @@ import { dataFiles } from '../../../shared/folders.ts';
 import { ago } from '../../../view/durations.ts';
 import { pick } from '../../../view/field.ts';
 import { keyFields } from '../../../view/keys.ts';
+import { limitsText } from '../../../view/limits.ts';
 import { capText, dollars } from '../../../view/money.ts';
 import { exactTime } from '../../../view/times.ts';
 import type { Context } from '../../context.ts';
@@ -19,7 +20,7 @@ import { recordColumn } from '../../output/field-columns.ts';
 import type { Column } from '../../output/table.ts';
 import { confirm } from '../../terminal/prompts.ts';
 import { defaultFlags, defaultsChange, defaultsText } from './defaults.ts';
-import { limitFlags, limitsChange, limitsText, spendCap } from './limits.ts';
+import { limitFlags, limitsChange, spendCap } from './limits.ts';
 
 export const issueKeyCommand = (context: Context) =>
   defaultFlags(

@@ -5,7 +5,6 @@ import { getLimits, setLimits } from '../../../shared/endpoints.ts';
 import { exitCodes } from '../../../shared/errors.ts';
 import type { Weekday } from '../../../shared/time/time-zones.ts';
 import { ago, span } from '../../../view/durations.ts';
-import { limitTexts } from '../../../view/limits.ts';
 import { capText, pricePerMillion } from '../../../view/money.ts';
 import { calendarOf, calendarOptions } from '../../calendar-options.ts';
 import type { Context } from '../../context.ts';
@@ -231,9 +230,4 @@ function maxPrice(text: string): NonNullable<LimitsChange['max_price']> {
     return { input: input || null, output: output || null };
   }
   throw new InvalidArgumentError('It must be dollars per million tokens, like 1.5,6 or ,6.');
-}
-
-/** A key's limits on one line; empty if it has none. */
-export function limitsText(limits: Limits, options?: Parameters<typeof limitTexts>[1]): string {
-  return limitTexts(limits, options).join(', ');
 }

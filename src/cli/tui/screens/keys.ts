@@ -6,9 +6,10 @@ import { issueKey, listKeys, revokeKey, setLimits, showKey } from '../../../shar
 import { fieldsOf, pick, textsOf } from '../../../view/field.ts';
 import { isInUse, listedName, namesOf } from '../../../view/key-names.ts';
 import { keyFields } from '../../../view/keys.ts';
+import { limitsText } from '../../../view/limits.ts';
 import { capText } from '../../../view/money.ts';
 import { keyRecord, requestsShare, spendShare } from '../../commands/keys/keys.ts';
-import { limitFlags, limitsChange, limitsText } from '../../commands/keys/limits.ts';
+import { limitFlags, limitsChange } from '../../commands/keys/limits.ts';
 import { usesOf } from '../../commands/keys/list-keys.ts';
 import { collectPages } from '../../hosts/pages.ts';
 import { loginsOf } from '../../names/key-names.ts';
