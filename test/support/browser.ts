@@ -1,7 +1,7 @@
 import { readFile } from 'node:fs/promises';
 import { fileURLToPath } from 'node:url';
 import { type Browser, type BrowserContext, chromium as driver, type Page } from 'playwright-core';
-import { onTestFinished } from 'vitest';
+import { onTestFinished, type TestContext } from 'vitest';
 import { exitWhenTerminated } from './exit-when-terminated.ts';
 import { chromium } from './page-in-chromium.ts';
 
@@ -62,7 +62,15 @@ export async function openPage(origin: string, options: PageOptions = {}): Promi
   const context =
     browser || isPrivate ? await newContext(browser ?? (await sharedBrowser())) : await sharedContext();
   const page = await context.newPage();
-  if (!browser) onTestFinished(() => closePages(context, isPrivate));
+  const failed: string[] = [];
+  page.on('requestfailed', (request) =>
+    failed.push(`${request.method()} ${request.url()}: ${request.failure()?.errorText}`),
+  );
+  if (!browser)
+    onTestFinished(async (test) => {
+      await tellWhatIsShown(test, context, failed);
+      await closePages(context, isPrivate);
+    });
   await page.setViewportSize(viewport);
   await page.emulateMedia({ colorScheme });
   if (!browser && !isPrivate) await forget(page, origin);
@@ -125,6 +133,21 @@ function sharedContext(): Promise<BrowserContext> {
     return context;
   });
   return shared;
+}
+
+/** Adds to the error of a test that failed what its pages show, and the requests that got no answer. */
+async function tellWhatIsShown(
+  { task }: TestContext,
+  context: BrowserContext,
+  failed: readonly string[],
+): Promise<void> {
+  const [error] = task.result?.errors ?? [];
+  if (!error) return;
+  for (const page of context.pages().filter((each) => each.url() !== 'about:blank')) {
+    const shown = await page.locator('body').innerText({ timeout: 5_000 }).catch(String);
+    error.message += `\n${page.url()} shows:\n${shown.slice(0, 2_000)}`;
+  }
+  if (failed.length > 0) error.message += `\nwithout an answer:\n${failed.join('\n')}`;
 }
 
 async function closePages(context: BrowserContext, isPrivate: boolean): Promise<void> {
