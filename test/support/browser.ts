@@ -66,6 +66,9 @@ export async function openPage(origin: string, options: PageOptions = {}): Promi
   page.on('requestfailed', (request) =>
     failed.push(`${request.method()} ${request.url()}: ${request.failure()?.errorText}`),
   );
+  page.on('response', (response) => {
+    if (!response.ok()) failed.push(`${response.request().method()} ${response.url()}: ${response.status()}`);
+  });
   if (!browser)
     onTestFinished(async (test) => {
       await tellWhatIsShown(test, context, failed);
@@ -135,7 +138,7 @@ function sharedContext(): Promise<BrowserContext> {
   return shared;
 }
 
-/** Adds to the error of a test that failed what its pages show, and the requests that got no answer. */
+/** Adds to the error of a test that failed what its pages show, and the requests that failed. */
 async function tellWhatIsShown(
   { task }: TestContext,
   context: BrowserContext,
@@ -147,7 +150,7 @@ async function tellWhatIsShown(
     const shown = await page.locator('body').innerText({ timeout: 5_000 }).catch(String);
     error.message += `\n${page.url()} shows:\n${shown.slice(0, 2_000)}`;
   }
-  if (failed.length > 0) error.message += `\nwithout an answer:\n${failed.join('\n')}`;
+  if (failed.length > 0) error.message += `\nfailed requests:\n${failed.join('\n')}`;
 }
 
 async function closePages(context: BrowserContext, isPrivate: boolean): Promise<void> {

@@ -128,7 +128,8 @@ export function createAccessCheck(endpoint: Endpoint, bodyBytesMax: number, cont
       call.caller = caller;
       checkAccess(endpoint, caller);
       context.overload.accept(endpoint, undefined);
-      if (caller.kind === 'anonymous') limitRate(publicRate.take(call.remoteAddress));
+      if (caller.kind === 'anonymous' && endpoint.access.anonymous !== 'unlimited')
+        limitRate(publicRate.take(call.remoteAddress));
       checkBodyHeaders(call.headers, bodyBytesMax);
       context.largeBodies.hold(call, Number(call.headers['content-length'] ?? 0));
       inviteBody(call.request, call.response);

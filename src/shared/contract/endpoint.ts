@@ -50,8 +50,8 @@ export type Role = 'owner' | 'admin' | 'member' | 'any';
  * required.
  */
 export interface Access {
-  /** No credential is required. */
-  anonymous?: true;
+  /** No credential is required; `unlimited`: nor are requests without one limited in their rate. */
+  anonymous?: true | 'unlimited';
   /** An API key with one of these scopes; `any`: with any scopes. */
   apiKey?: ScopeName | readonly ScopeName[] | 'any';
   login?: Role;

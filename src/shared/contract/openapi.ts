@@ -127,7 +127,7 @@ export function derivedCodes({ access, method, params, headers }: Endpoint): Err
     ...onlyIf(access.loginOnly, 'signed_out'),
     ...onlyIf(access.apiKey !== undefined && access.apiKey !== 'any', 'out_of_scope'),
     ...onlyIf(!access.anonymous, 'permission'),
-    ...onlyIf(access.anonymous, 'rate_limited'),
+    ...onlyIf(access.anonymous === true, 'rate_limited'),
     ...onlyIf(Object.hasOwn(properties, 'Idempotency-Key'), 'idempotency_conflict', 'conflict'),
   ];
 }

@@ -1,6 +1,6 @@
 import { Type } from 'typebox';
 import { endpoint } from './endpoint.ts';
-import { everyone } from './vocabulary.ts';
+import { everyoneUnlimited } from './vocabulary.ts';
 
 /** The API reference for people. */
 export const getReference = endpoint({
@@ -11,7 +11,7 @@ export const getReference = endpoint({
   description:
     'Everything in `/v1/openapi.json`, with samples, as one HTML page that loads nothing from other hosts. It can be searched, and calls that read and model calls can be tried in it.',
   tag: 'Daemon',
-  access: everyone,
+  access: everyoneUnlimited,
   contentType: 'text/html; charset=utf-8',
   responseHeaders: {
     'content-security-policy': 'Allows the page to run its own script and to call this daemon, nothing else.',
@@ -28,7 +28,7 @@ export const getHome = endpoint({
   description:
     'For clients that accept `text/html`: the dashboard. For others: what this address is, with a link to the API reference.',
   tag: 'Daemon',
-  access: everyone,
+  access: everyoneUnlimited,
   contentType: 'text/html; charset=utf-8',
   responseHeaders: {
     'content-security-policy':
@@ -45,7 +45,7 @@ export const getAsset = endpoint({
   summary: 'Get a file of the dashboard.',
   description: 'A script, style or picture. Its name changes with its content, so it may be cached for ever.',
   tag: 'Daemon',
-  access: everyone,
+  access: everyoneUnlimited,
   params: Type.Object({ name: Type.String({ maxLength: 128, description: 'As the page names it.' }) }),
   contentType: '*/*',
   result: Type.String(),
@@ -60,7 +60,7 @@ export const getLoginPage = endpoint({
   description:
     'For browsers: exchanges the code of a login link for an API key, and ends the login. Sets no cookie and stores nothing.',
   tag: 'Daemon',
-  access: everyone,
+  access: everyoneUnlimited,
   contentType: 'text/html; charset=utf-8',
   responseHeaders: {
     'content-security-policy': 'Allows the page to run its own script and to call this daemon, nothing else.',

@@ -53,6 +53,9 @@ export const everyone = {
   agent: true,
 } as const satisfies Access;
 
+/** For pages and their files: to refuse one costs as much as to send it, and a page that lacks one of its files stays blank. */
+export const everyoneUnlimited = { ...everyone, anonymous: 'unlimited' } as const satisfies Access;
+
 const control = '\\u0000-\\u001f\\u007f-\\u009f\\u2028\\u2029';
 
 /** One line without control characters and without leading or trailing white space. */

@@ -113,10 +113,10 @@ describe('the code of a link', () => {
     await events.text();
   });
 
-  test('used by 50 browsers at once leaves no login', async () => {
+  test('used by 20 browsers at once leaves no login', async () => {
     const before = await loginsOf();
     const { code } = await makeLink();
-    const all = await Promise.all(Array.from({ length: 50 }, () => redeem(code)));
+    const all = await Promise.all(Array.from({ length: 20 }, () => redeem(code)));
     const made = all.filter(({ status }) => status === 200);
     expect(made).toHaveLength(1);
     // A use that is refused for its number would not end the login.
@@ -159,7 +159,8 @@ describe('the code of a link', () => {
 
   test('tells whom it signs in, and is not used up by that', async () => {
     const { code } = await makeLink();
-    for (let time = 0; time < 30; time += 1)
+    // More often than wrong codes may be tried.
+    for (let time = 0; time < 12; time += 1)
       expect(await preview(code)).toMatchObject({ status: 200, body: { user: { handle: 'owner' } } });
     expect((await redeem(code)).status).toBe(200);
     expect((await preview(code)).status).toBe(401);

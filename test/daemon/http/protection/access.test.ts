@@ -139,6 +139,13 @@ describe('anonymous callers', () => {
     expect((await ask({ authorization: 'Bearer login' })).statusCode).toBe(200);
   });
 
+  test('get pages and their files at any rate', async () => {
+    const access: Access = { anonymous: 'unlimited' };
+    const handler = implement(anEndpoint({ method: 'GET', access }), async () => ({}));
+    const { server } = await aServer([handler], { limits: { publicBurst: 1, publicPerSecond: 0.1 } });
+    for (let i = 0; i < 3; i += 1) expect((await server.inject({ url: '/v1/things' })).statusCode).toBe(200);
+  });
+
   test('have a limited number of open streams per address', async () => {
     const endless = async function* (signal: AbortSignal) {
       yield 'data: {}\n\n';
