@@ -1,7 +1,7 @@
 import { type Static, Type } from 'typebox';
 import { endpoint } from './endpoint.ts';
 import { VaultState } from './vault.ts';
-import { AnyObject, everyone, nullable, Timestamp } from './vocabulary.ts';
+import { AnyObject, everyone, everyoneUnlimited, nullable, Timestamp } from './vocabulary.ts';
 import { WalletBackendStatus } from './wallet-backend.ts';
 
 /** The current state of a provider. */
@@ -176,7 +176,7 @@ export const health = endpoint({
   path: '/healthz',
   summary: 'Check that the process is running.',
   tag: 'Daemon',
-  access: everyone,
+  access: everyoneUnlimited,
   result: Type.Object({ status: Type.Literal('ok') }),
 });
 
@@ -189,7 +189,7 @@ export const ready = endpoint({
   summary: 'Check that calls can be served.',
   description: 'Returns 503 `unavailable` unless storage is open and writable.',
   tag: 'Daemon',
-  access: everyone,
+  access: everyoneUnlimited,
   result: Type.Object({ status: Type.Literal('ready') }),
 });
 

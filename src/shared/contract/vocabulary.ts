@@ -53,7 +53,10 @@ export const everyone = {
   agent: true,
 } as const satisfies Access;
 
-/** For pages and their files: to refuse one costs as much as to send it, and a page that lacks one of its files stays blank. */
+/**
+ * For what costs as much to refuse: pages and their files, as a page that lacks one stays blank, and probes, as a daemon whose
+ * probes are refused is taken for one that fails.
+ */
 export const everyoneUnlimited = { ...everyone, anonymous: 'unlimited' } as const satisfies Access;
 
 const control = '\\u0000-\\u001f\\u007f-\\u009f\\u2028\\u2029';

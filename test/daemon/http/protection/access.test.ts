@@ -1,7 +1,9 @@
 import { Type } from 'typebox';
 import { describe, expect, test } from 'vitest';
 import { identified, implement, StreamReply } from '../../../../src/daemon/base/handler.ts';
-import type { Access } from '../../../../src/shared/contract/endpoint.ts';
+import { health, ready } from '../../../../src/shared/contract/daemon.ts';
+import type { Access, Endpoint } from '../../../../src/shared/contract/endpoint.ts';
+import { getAsset, getHome } from '../../../../src/shared/contract/reference.ts';
 import { ApiError } from '../../../../src/shared/errors.ts';
 import { eventually } from '../../../support/eventually.ts';
 import { aListeningServer, anEndpoint, aServer, keyWith, statusesIn, Wire } from '../http-fixture.ts';
@@ -139,11 +141,15 @@ describe('anonymous callers', () => {
     expect((await ask({ authorization: 'Bearer login' })).statusCode).toBe(200);
   });
 
-  test('get pages and their files at any rate', async () => {
-    const access: Access = { anonymous: 'unlimited' };
-    const handler = implement(anEndpoint({ method: 'GET', access }), async () => ({}));
+  test.each([
+    [health, '/healthz'],
+    [ready, '/readyz'],
+    [getHome, '/'],
+    [getAsset, '/assets/main.js'],
+  ])('get pages, their files and probes at any rate: $id', async (endpoint, url) => {
+    const handler = implement(endpoint as Endpoint, () => Promise.reject(new ApiError('not_found')));
     const { server } = await aServer([handler], { limits: { publicBurst: 1, publicPerSecond: 0.1 } });
-    for (let i = 0; i < 3; i += 1) expect((await server.inject({ url: '/v1/things' })).statusCode).toBe(200);
+    for (let i = 0; i < 3; i += 1) expect((await server.inject({ url })).statusCode).toBe(404);
   });
 
   test('have a limited number of open streams per address', async () => {
