@@ -312,7 +312,8 @@ export class Exchange implements Dispatcher.DispatchHandler, IncomingBody, Async
     if (at >= this.#timerAt) return;
     clearTimeout(this.#timer);
     this.#timerAt = at;
-    this.#timer = setTimeout(onTimer, Math.ceil(at - now), this);
+    // A pause of this process may have passed the end.
+    this.#timer = setTimeout(onTimer, Math.max(1, Math.ceil(at - now)), this);
   }
 
   /** Called by the timer, which may be early by a millisecond, or set for a time that has since been moved. */

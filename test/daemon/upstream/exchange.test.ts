@@ -73,6 +73,19 @@ describe('the time limits of a call', () => {
     await whole;
   });
 
+  test('a read between the end of the total time and what it ends waits for no time in the past', async () => {
+    const { exchange, body } = await answered({ idleTimeoutMs: 3_000, totalTimeoutMs: 1_000 });
+    const reader = body[Symbol.asyncIterator]();
+    const first = reader.next();
+    vi.advanceTimersByTime(1_100);
+    exchange.onResponseData(undici, Buffer.from('a'));
+    await first;
+    const timers = vi.spyOn(globalThis, 'setTimeout');
+    await expect(reader.next()).rejects.toMatchObject({ kind: 'total-timeout' });
+    for (const [, ms = 0] of timers.mock.calls) expect(ms).toBeGreaterThan(0);
+    timers.mockRestore();
+  });
+
   test('the time for a whole body applies where it is shorter than the rest of the total time', async () => {
     const { body } = await answered({ totalTimeoutMs: 1_000, bodyTimeoutMs: 200 });
     const whole = expect(body.bytes(100)).rejects.toMatchObject({ kind: 'total-timeout' });
