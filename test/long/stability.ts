@@ -2,7 +2,7 @@
  * Ten full runs of all tests, half of them quiet and half beside four busy loops, with the files in an order of their own each:
  * `npm run long -- stability [RUNS] [--again]`. Nothing else should run on the machine. Each run is recorded in
  * `test/long/stability.json` with the commit and the seed of its order; started again, on any machine, it continues where it was
- * stopped.
+ * stopped. What a run printed in which something failed is in `build/stability-<seed>.log`.
  */
 import { execFileSync, spawn } from 'node:child_process';
 import { once } from 'node:events';
@@ -48,6 +48,7 @@ async function runAll(seed: number, isBusy: boolean): Promise<Run> {
     });
     await once(child, 'close');
     const [, passed = 0, failed = 1] = /(\d+) passed, (\d+) failed\s*$/.exec(printed)?.map(Number) ?? [];
+    if (failed > 0) writeFileSync(`build/stability-${seed}.log`, stripVTControlCharacters(printed));
     const failures = [...stripVTControlCharacters(printed).matchAll(/FAIL +(test\/.*)$/gm)].map(
       ([, name = '']) => name,
     );
