@@ -39,15 +39,17 @@ async function runAll(seed: number, isBusy: boolean): Promise<Run> {
   try {
     const order = ['--sequence.shuffle.files', `--sequence.seed=${seed}`];
     const child = spawn(process.execPath, ['test/support/run-tests.ts', 'full', ...order], {
-      stdio: ['ignore', 'pipe', 'inherit'],
+      stdio: ['ignore', 'pipe', 'pipe'],
       env: { ...process.env, GATEWAY_TEST_SHUFFLE: '1' },
     });
     let printed = '';
-    child.stdout.setEncoding('utf8').on('data', (text: string) => {
-      printed += text;
-    });
+    // Vitest names failed tests on the second.
+    for (const stream of [child.stdout, child.stderr])
+      stream.setEncoding('utf8').on('data', (text: string) => {
+        printed += text;
+      });
     await once(child, 'close');
-    const [, passed = 0, failed = 1] = /(\d+) passed, (\d+) failed\s*$/.exec(printed)?.map(Number) ?? [];
+    const [, passed = 0, failed = 1] = /^(\d+) passed, (\d+) failed$/m.exec(printed)?.map(Number) ?? [];
     if (failed > 0) writeFileSync(`build/stability-${seed}.log`, stripVTControlCharacters(printed));
     const failures = [...stripVTControlCharacters(printed).matchAll(/FAIL +(test\/.*)$/gm)].map(
       ([, name = '']) => name,
