@@ -39,15 +39,19 @@ async function ask(
   }
 }
 
-/** Calls at all places at once, of which some leave while they wait or run. */
-async function callAll(places: readonly Place[], server: SlotServer, count: number) {
+/** Calls at all places at once, of which some leave while they wait or run, once as many run as the limit allows. */
+async function callAll(
+  places: readonly Place[],
+  server: SlotServer,
+  { count, limit }: { count: number; limit: number },
+) {
   const leavers: AbortController[] = [];
   const calls = Array.from({ length: count }, (_, index) => {
     const leaver = index % 8 === 3 ? new AbortController() : undefined;
     if (leaver) leavers.push(leaver);
     return ask(places[index % places.length] as Place, index % 3 === 0, { signal: leaver?.signal });
   });
-  await eventually('calls run', () => server.running > 0);
+  await eventually('calls run', () => server.running === limit);
   for (const leaver of leavers.slice(0, leavers.length / 2)) leaver.abort();
   server.answerAll();
   await eventually('some are answered', () => server.asked.length > 20);
@@ -59,7 +63,7 @@ test('a limit holds over the threads of a daemon', async () => {
   const server = await startSlotServer(7);
   const daemon = await startChildDaemon({ config: `workers: 3\n${configOf(server, 7)}` });
   try {
-    expect(await callAll([daemon], server, 400)).toEqual(new Set(['answered', 'left']));
+    expect(await callAll([daemon], server, { count: 400, limit: 7 })).toEqual(new Set(['answered', 'left']));
     expect(server.most).toBe(7);
     // Other calls are still the workers'.
     const others = Array.from({ length: 20 }, () => ask(daemon, false, { model: 'sim/echo' }));
@@ -84,7 +88,7 @@ describe.skipIf(missing)(`several daemons${missing ? ` (skipped: ${missing})` : 
     });
     try {
       const places = several.daemons.map(({ url }) => several.at(url));
-      expect(await callAll(places, server, 120)).toEqual(new Set(['answered', 'left']));
+      expect(await callAll(places, server, { count: 120, limit: 2 })).toEqual(new Set(['answered', 'left']));
       expect(server.most).toBe(2);
       await eventually(
         'all slots are given back',
