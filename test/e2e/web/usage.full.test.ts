@@ -104,6 +104,15 @@ describe.skipIf(chromium === undefined)('Usage (skipped without Chromium)', () =
     }
   });
 
+  test('calls that cost nothing are counted, unless their cost is asked for', async () => {
+    const { page, incidents } = await openScreen(provider);
+    await page.goto(`${provider.url}/#/usage`);
+    await page.getByRole('region', { name: 'Calls by model per day' }).locator('canvas').waitFor();
+    await page.getByRole('group', { name: 'Measure' }).getByRole('button', { name: 'Cost' }).click();
+    await page.getByRole('region', { name: 'Cost by model per day' }).locator('canvas').waitFor();
+    expect(incidents).toEqual(noIncidents);
+  });
+
   test('a click on a group shows its calls only, and the filter can be taken away', async () => {
     const { page, incidents } = await openScreen(daemon);
     await page.goto(`${daemon.url}/#/usage`);

@@ -7,7 +7,7 @@ import type {
 import { getUsageLatency, getUsageSeries } from '../../../shared/endpoints.ts';
 import { duration } from '../../../view/durations.ts';
 import { briefCount, sum } from '../../../view/numbers.ts';
-import { callsPerBucket, errorsPerBucket } from '../../../view/usage.ts';
+import { callsPerBucket, errorsPerBucket, isFree } from '../../../view/usage.ts';
 import type { CallValue } from '../../data/calls-query.ts';
 import type { Period } from '../../data/period.ts';
 import { type Query, useQuery } from '../../data/query.ts';
@@ -29,21 +29,13 @@ function hasCalls(data: Series | undefined): boolean {
   return data?.series.some((series) => sum(callsPerBucket(series)) > 0) ?? false;
 }
 
-/** Whether there were calls, and none had a cost, as with local models. */
-function isFree(data: Series | undefined): boolean {
-  return (
-    hasCalls(data) &&
-    data?.series.every(({ cost_usd: cost }) => cost.every((usd) => Number(usd) === 0)) === true
-  );
-}
-
 const modelName = (model: string | null) => model ?? 'no model';
 
 /** Cost or calls, stacked by model; a click leads to the calls of the model in that time. */
 export function SpendPanel({ query, timeZone }: { query: Query<Series>; timeZone: string }) {
   const { data } = query;
   const chosen = route.value.query.get('by');
-  const measure = chosen === 'calls' || (chosen !== 'cost' && isFree(data)) ? 'calls' : 'cost';
+  const measure = chosen === 'calls' || (chosen !== 'cost' && isFree(data?.series ?? [])) ? 'calls' : 'cost';
   const chart = useMemo(
     () =>
       data &&

@@ -9,12 +9,13 @@ import type { SeriesQuery, UsageProps } from './usage-props.ts';
 /** The chosen measure over time, stacked by the first group; a click leads to the calls. */
 export function UsageChart({
   choices,
+  measure,
   period,
   timeZone,
   nameOf,
   query,
 }: UsageProps & { query: SeriesQuery }) {
-  const { by, measure, filters } = choices;
+  const { by, filters } = choices;
   const { data } = query;
   const chart = useMemo(
     () =>

@@ -26,7 +26,8 @@ export interface UsageChoices {
   by: UsageGroupName;
   /** The second group. */
   and: SeriesGroup | undefined;
-  measure: Measure;
+  /** Undefined: cost, or calls if none had a cost. */
+  measure: Measure | undefined;
   filters: Readonly<Partial<Record<SeriesGroup, string>>>;
   /** Whether the table has a row per bucket. */
   isOverTime: boolean;
@@ -52,7 +53,7 @@ export function usageChoices(query: URLSearchParams): UsageChoices {
   return {
     by,
     and: isSplit ? second : undefined,
-    measure: (Object.keys(measureTitles) as Measure[]).find((name) => name === query.get('show')) ?? 'cost',
+    measure: (Object.keys(measureTitles) as Measure[]).find((name) => name === query.get('show')),
     filters,
     isOverTime: query.get('rows') === 'time',
   };

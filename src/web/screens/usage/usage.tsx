@@ -1,5 +1,6 @@
 import { useCallback, useMemo } from 'preact/hooks';
 import { getUsageSeries, listUsage } from '../../../shared/endpoints.ts';
+import { isFree } from '../../../view/usage.ts';
 import { customRange } from '../../data/custom-range.ts';
 import { useKeyName } from '../../data/key-names.ts';
 import { now } from '../../data/now.ts';
@@ -64,14 +65,13 @@ export function Usage() {
         />
         <ZoneChoice />
       </header>
-      <Controls {...props} />
       <Parts key={timeZone} {...props} />
     </div>
   );
 }
 
-function Controls({ choices, period, nameOf }: UsageProps) {
-  const { by, and, measure, filters } = choices;
+function Controls({ choices, measure, period, nameOf }: UsageProps) {
+  const { by, and, filters } = choices;
   const active = Object.entries(filters) as [SeriesGroup, string][];
   const isFiltered = active.length > 0;
   const options = [
@@ -89,7 +89,7 @@ function Controls({ choices, period, nameOf }: UsageProps) {
           title,
         }))}
         value={measure}
-        onChange={(value) => setQuery({ show: value === 'cost' ? undefined : value })}
+        onChange={(value) => setQuery({ show: value })}
       />
       <Select
         label="by"
@@ -127,8 +127,8 @@ function Controls({ choices, period, nameOf }: UsageProps) {
   );
 }
 
-function Parts(props: UsageProps) {
-  const { choices, period, timeZone } = props;
+function Parts(shared: Omit<UsageProps, 'measure'>) {
+  const { choices, period, timeZone } = shared;
   const { by, and, filters } = choices;
   const { since, until, before, bucket } = period;
   const range = { since, until, tz: timeZone };
@@ -154,8 +154,11 @@ function Parts(props: UsageProps) {
       ...(filters.model && { model: filters.model }),
     },
   });
+  const measure = choices.measure ?? (isFree(series.data?.series ?? []) ? 'calls' : 'cost');
+  const props = { ...shared, measure };
   return (
     <>
+      <Controls {...props} />
       <UsageTotals {...props} series={series} earlier={earlier} />
       <Unpriced {...props} />
       <div class="panels">
