@@ -268,10 +268,8 @@ async function documentForStream(
     return readStream(options, call, { ...answer, body: resumed(answer.body, start) }, request);
   const bytes = Buffer.concat([start, await answer.body.bytes(answerBytesMax)]);
   const document = documentIn(options, answer, bytes, request);
-  if (document.json === undefined) return streamIn(options, call, document);
-  if (adapter.documentAsBatch === undefined) {
-    throw new UpstreamFailure('broken', `${name} answered with a document instead of a stream`);
-  }
+  if (document.json === undefined || adapter.documentAsBatch === undefined)
+    return streamIn(options, call, document);
   return { kind: 'stream', batches: each([adapter.documentAsBatch(document.json, call)]) };
 }
 
@@ -299,7 +297,7 @@ async function readStart(body: IncomingBody): Promise<Uint8Array> {
     if (read.done) break;
     bytes = bytes.length === 0 ? read.value : Buffer.concat([bytes, read.value]);
     // A document needs no more to be told from a stream.
-    if (!isBlank(bytes) && /^\s*[[{]/.test(textOf(bytes))) break;
+    if (!isBlank(bytes) && isBareJson.test(textOf(bytes))) break;
   }
   return bytes;
 }
@@ -342,6 +340,7 @@ async function* each(batches: readonly Batch[]): AsyncGenerator<Batch> {
 }
 
 const isEventStream = /^\s*(data|event|id|retry)?:/;
+const isBareJson = /^\s*[[{]/;
 
 interface ReadDocument {
   bytes: Uint8Array;
@@ -371,13 +370,13 @@ function documentIn(
   return { bytes, text, json };
 }
 
-/** Decodes a stream with the content type of a document, as some servers send it. */
+/** Decodes a stream with the content type of a document, as some servers send it, or a document of events. */
 function streamIn(
   { name, adapter }: HttpUpstreamOptions,
   call: UpstreamCall,
   { bytes, text }: ReadDocument,
 ): StreamAnswer {
-  if (!isEventStream.test(text)) {
+  if (!isEventStream.test(text) && !isBareJson.test(text)) {
     throw new UpstreamFailure(
       'broken',
       `${name} answered with something that is not a JSON object, or is nested too deeply`,

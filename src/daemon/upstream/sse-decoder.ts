@@ -84,22 +84,37 @@ export class SseJsonDecoder implements Decoder {
       return;
     }
     if (data.length < 16 && data.trim() === '') return;
-    if (isTooDeep(data))
-      throw new UpstreamFailure('broken', `${this.#name} sent an event that is nested too deeply`);
-    let json: unknown;
-    try {
-      json = JSON.parse(data);
-    } catch {
-      throw new UpstreamFailure('broken', `${this.#name} sent an event that is not JSON`);
+    const json = this.#parse(event, data);
+    if (json === null) return;
+    if (Array.isArray(json)) {
+      for (const each of json) this.#takeObject(each, JSON.stringify(each), batch);
+      return;
     }
-    if (!isObject(json))
-      throw new UpstreamFailure('broken', `${this.#name} sent an event that is not an object`);
-    if (event === 'error' && json.error === undefined && json.type !== 'error') json = { error: json };
+    const isBareError = event === 'error' && (!isObject(json) || (!json.error && json.type !== 'error'));
     // Multi-line data contains line breaks, which must not be relayed in a single line.
     const raw = data.includes('\n') ? JSON.stringify(json) : data;
-    this.#dialect.take(json as Record<string, unknown>, raw, batch);
+    this.#takeObject(isBareError ? { error: json } : json, raw, batch);
+    if (!this.isComplete) this.#keepShape(event, data, batch);
+  }
+
+  /** Null for nothing, and for signs of life, whose data may be no JSON. */
+  #parse(event: string, data: string): unknown {
+    if (isTooDeep(data))
+      throw new UpstreamFailure('broken', `${this.#name} sent an event that is nested too deeply`);
+    try {
+      return JSON.parse(data);
+    } catch {
+      if (lifeSigns.has(event)) return null;
+      if (event === 'error') return data;
+      throw new UpstreamFailure('broken', `${this.#name} sent an event that is not JSON`);
+    }
+  }
+
+  #takeObject(json: unknown, raw: string, batch: Batch): void {
+    if (!isObject(json))
+      throw new UpstreamFailure('broken', `${this.#name} sent an event that is not an object`);
+    this.#dialect.take(json, raw, batch);
     if (this.#dialect.isComplete) this.isComplete = true;
-    else this.#keepShape(event, data, batch);
   }
 
   #takeAlike(shape: EventShape, event: string, data: string, { events, frames }: Batch): boolean {
@@ -130,6 +145,8 @@ export class SseJsonDecoder implements Decoder {
     return { events: [], frames: this.#hasFrames ? [] : undefined };
   }
 }
+
+const lifeSigns: ReadonlySet<string> = new Set(['ping', 'heartbeat', 'keepalive', 'keep-alive']);
 
 /** Some servers add white space. */
 function isDoneMark(data: string): boolean {

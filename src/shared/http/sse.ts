@@ -27,7 +27,8 @@ export class SseTooLong extends Error {
 
 /**
  * An incremental reader: accepts bytes split anywhere and returns complete events. CR, LF and CRLF end lines; comments
- * and unknown fields are dropped; a leading byte order mark is skipped.
+ * and unknown fields are dropped; a leading byte order mark is skipped. Of streams of JSON, it also reads what the standard
+ * does not: events without a blank line between them, and JSON without a field.
  */
 export class SseReader {
   readonly #decoder = new TextDecoder('utf-8');
@@ -41,6 +42,11 @@ export class SseReader {
   #id: string | undefined;
   #data: string | undefined;
   #dataLength = 0;
+  /** The last line of data of an event with several. */
+  #lastLine: string | undefined;
+  /** JSON of several lines without a field, which only its end completes. */
+  #bare = '';
+  #bareLength = 0;
 
   push(bytes: Uint8Array): SseEvent[] {
     const events: SseEvent[] = [];
@@ -55,7 +61,7 @@ export class SseReader {
       const end = cr < 0 || (lf >= 0 && lf < cr) ? lf : cr;
       if (end < 0) break;
       if (start === 0 && this.#rest !== '') this.#takeLine(this.#rest + fresh.slice(0, end), events);
-      else if (fresh.startsWith(dataField, start)) this.#addData(fresh, start, end);
+      else if (fresh.startsWith(dataField, start)) this.#addData(fresh, { start, end }, events);
       else this.#takeLine(fresh.slice(start, end), events);
       start = end + 1;
       if (end !== cr) continue;
@@ -81,6 +87,8 @@ export class SseReader {
     this.#keep('');
     for (const line of text.split(/\r\n|\r|\n/)) if (line !== '') this.#takeLine(line, events);
     this.#takeLine('', events);
+    if (this.#bare !== '') events.push({ event: 'message', data: this.#bare, id: this.#id });
+    this.#bare = '';
     return events;
   }
 
@@ -91,11 +99,8 @@ export class SseReader {
 
   #takeLine(line: string, into: SseEvent[]): void {
     if (line === '') {
-      if (this.#data !== undefined)
-        into.push({ event: this.#event || 'message', data: this.#data, id: this.#id });
+      this.#dispatch(into);
       this.#event = '';
-      this.#data = undefined;
-      this.#dataLength = 0;
       return;
     }
     if (line === this.#eventLine) {
@@ -106,28 +111,59 @@ export class SseReader {
     if (colon === 0) return;
     const field = colon < 0 ? line : line.slice(0, colon);
     const value = colon < 0 ? '' : line.slice(colon + (line.charCodeAt(colon + 1) === 32 ? 2 : 1));
-    if (field === 'data') this.#addValue(value);
+    if (field === 'data') this.#addValue(value, into);
     else if (field === 'event') {
       this.#event = value;
       this.#eventOfLine = value;
       this.#eventLine = line;
     } else if (field === 'id' && !value.includes('\0')) this.#id = value;
+    else if (this.#bare !== '' || bareStart.test(line)) this.#addBare(line, into);
+  }
+
+  #dispatch(into: SseEvent[]): void {
+    if (this.#data === undefined) return;
+    into.push({ event: this.#event || 'message', data: this.#data, id: this.#id });
+    this.#data = undefined;
+    this.#dataLength = 0;
+    this.#lastLine = undefined;
+  }
+
+  /** Takes a line of JSON without a field: an object on one line is an event. */
+  #addBare(line: string, into: SseEvent[]): void {
+    const text = line.trim();
+    if (this.#bare === '' && text.startsWith('{') && text.endsWith('}')) {
+      this.#dispatch(into);
+      into.push({ event: 'message', data: text, id: this.#id });
+      return;
+    }
+    this.#bareLength += Math.max(line.length + 1, lineCharsMin);
+    if (this.#bareLength > sseEventCharsMax) throw new SseTooLong();
+    this.#bare += `${line}\n`;
   }
 
   /** Takes a line of data, which most are, without a text for the line itself. */
-  #addData(text: string, start: number, end: number): void {
+  #addData(text: string, { start, end }: { start: number; end: number }, into: SseEvent[]): void {
     const from = start + dataField.length;
-    this.#addValue(text.slice(text.charCodeAt(from) === 32 && from < end ? from + 1 : from, end));
+    this.#addValue(text.slice(text.charCodeAt(from) === 32 && from < end ? from + 1 : from, end), into);
   }
 
-  #addValue(value: string): void {
+  #addValue(value: string, into: SseEvent[]): void {
+    // Within JSON, no object follows another one without a comma. Source: rexxars/eventsource-parser#31.
+    if (this.#data !== undefined && startsEvent.test(value) && (this.#lastLine ?? this.#data).endsWith('}'))
+      this.#dispatch(into);
     this.#dataLength += Math.max(value.length + 1, lineCharsMin);
     if (this.#dataLength > sseEventCharsMax) throw new SseTooLong();
-    this.#data = this.#data === undefined ? value : `${this.#data}\n${value}`;
+    if (this.#data === undefined) this.#data = value;
+    else {
+      this.#data = `${this.#data}\n${value}`;
+      this.#lastLine = value;
+    }
   }
 }
 
 const dataField = 'data:';
+const startsEvent = /^(\{|\[DONE\])/;
+const bareStart = /^\s*[[{]/;
 
 /** Formats one event, blank line included. `json` must be JSON text, which contains no raw line break. */
 export function sseEvent(json: string, event?: string): string {

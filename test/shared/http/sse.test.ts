@@ -92,3 +92,40 @@ test('text with any line endings stays within its event', () => {
   expect(more).toEqual([]);
   expect(JSON.parse(event?.data ?? '')).toEqual({ nasty });
 });
+
+describe('events of JSON that are not as the standard has them', () => {
+  const dataOf = (text: string) => readWhole(text).map(({ data }) => data);
+
+  // rexxars/eventsource-parser#31, copilot-extensions/user-feedback#28
+  test('need no blank line between them', () => {
+    expect(dataOf('data: {"a":1}\ndata: {"b":{}}\nevent: c\ndata: {"c":1}\ndata: [DONE]\n')).toEqual([
+      '{"a":1}',
+      '{"b":{}}',
+      '{"c":1}',
+      '[DONE]',
+    ]);
+  });
+
+  // SamSaffron/term-llm#454
+  test('may have several lines', () => {
+    const json = JSON.stringify({ list: [{ a: 1 }, { b: {} }], end: '}' }, null, 1);
+    expect(dataOf(`${json.replaceAll(/^/gm, 'data: ')}\n\n`)).toEqual([json]);
+  });
+
+  // vercel/ai#5217, sgomez/ollama-ai-provider#7
+  test('may have no field', () => {
+    expect(dataOf('{"a":1}\n{"b":2}\r\n')).toEqual(['{"a":1}', '{"b":2}']);
+    expect(dataOf('data: {"a":1}\n\n{\n "error": {\n }\n}\n')).toEqual([
+      '{"a":1}',
+      '{\n "error": {\n }\n}\n',
+    ]);
+  });
+
+  test('without a field have an end', () => {
+    const reader = new SseReader();
+    const part = encoder.encode('[\n'.repeat(65_536));
+    const partsMax = sseEventCharsMax / 64 / 65_536;
+    for (let i = 0; i < partsMax; i += 1) expect(reader.push(part)).toEqual([]);
+    expect(() => reader.push(part)).toThrow(SseTooLong);
+  });
+});

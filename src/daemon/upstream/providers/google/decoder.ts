@@ -4,7 +4,7 @@ import type { MediaTokens, Tokens } from '../../../../shared/money/money.ts';
 import type { Batch, InferenceEvent, StartedItem } from '../../../features/upstreams/neutral.ts';
 import { UpstreamFailure } from '../../../features/upstreams/upstream.ts';
 import type { Decoder } from '../../adapter.ts';
-import { areCounts, countOf, type Json, objectOf, parseObject, textOf } from '../../json.ts';
+import { areCounts, countOf, type Json, objectOf, textOf } from '../../json.ts';
 import { type Dialect, SseJsonDecoder } from '../../sse-decoder.ts';
 import { billedIn } from '../billed.ts';
 import { argumentsIn, unreadableArguments } from '../call-arguments.ts';
@@ -29,11 +29,7 @@ interface DecoderContext {
 
 /** Decodes a streamGenerateContent stream, in which each event is a part of the answer. */
 export function generateDecoder(context: DecoderContext): Decoder {
-  const dialect = new GenerateDialect(context);
-  return withTrailingError(
-    context.provider,
-    new SseJsonDecoder(context.provider, dialect, { hasFrames: false }),
-  );
+  return new SseJsonDecoder(context.provider, new GenerateDialect(context), { hasFrames: false });
 }
 
 class GenerateDialect implements Dialect {
@@ -258,45 +254,4 @@ function countIn(details: unknown, modality: string): number {
     if (detail?.modality === modality) sum += countOf(detail.tokenCount) ?? 0;
   }
   return sum;
-}
-
-const tailBytes = 16 * 1024;
-
-/**
- * Reports the error at the end of a stream that was cut off: an overloaded provider sends it as plain JSON, not as an
- * event.
- */
-function withTrailingError(provider: string, decoder: Decoder): Decoder {
-  let chunks: Uint8Array[] = [];
-  let length = 0;
-  return {
-    get isComplete() {
-      return decoder.isComplete ?? false;
-    },
-    get hasFinished() {
-      return decoder.hasFinished ?? false;
-    },
-    get failure() {
-      return decoder.failure;
-    },
-    push(bytes) {
-      chunks.push(bytes);
-      length += bytes.length;
-      for (let first = chunks[0]; first && length - first.length >= tailBytes; first = chunks[0]) {
-        length -= first.length;
-        chunks.shift();
-      }
-      return decoder.push(bytes);
-    },
-    end() {
-      try {
-        return decoder.end();
-      } catch (cut) {
-        const tail = Buffer.concat(chunks).toString('utf8').replaceAll('\r\n', '\n');
-        chunks = [];
-        const error = errorIn(parseObject(tail.slice(tail.lastIndexOf('\n\n') + 1)));
-        throw error ? googleStreamFailure(provider, error) : cut;
-      }
-    },
-  };
 }
