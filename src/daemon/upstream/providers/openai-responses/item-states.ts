@@ -318,7 +318,8 @@ function emitWhole(item: Json, index: number, events: InferenceEvent[]): void {
     const { input } = item;
     if (typeof input === 'string' && input !== '') events.push({ type: 'arguments', index, delta: input });
   } else if (item.type === 'reasoning') {
-    objectsOf(item.summary).forEach(({ text }, part) => {
+    const summary = objectsOf(item.summary);
+    (summary.length > 0 ? summary : objectsOf(item.content)).forEach(({ text }, part) => {
       if (typeof text === 'string') events.push({ type: 'reasoning', index, part, delta: text });
     });
   } else if (item.type === 'message') {

@@ -4,8 +4,9 @@ import type { RawFrame } from '../../../upstreams/neutral.ts';
 /** An item that has started and not ended. */
 interface OpenItem {
   type: string;
-  /** How many parts of its content have started. */
+  /** How many parts of its content, and of its summary, have started. */
   parts: number;
+  summaryParts: number;
 }
 
 /** The types of items that known events belong to. */
@@ -22,8 +23,8 @@ const ownersOf = new Map([
   ['response.content_part', new Set(['message', 'reasoning'])],
 ]);
 
-/** Events of these groups are of a part of a message. */
-const inParts = new Set(['response.output_text', 'response.refusal']);
+/** Events of these groups are of a part of the content. */
+const inParts = new Set(['response.output_text', 'response.refusal', 'response.reasoning_text']);
 
 /**
  * Checks that a provider's frames are a stream from which clients can assemble the answer: items are numbered as they start,
@@ -71,22 +72,27 @@ export class FrameOrder {
       if (this.#positions.has(id)) return false;
       this.#positions.set(id, index);
     }
-    this.#open.set(index, { type, parts: 0 });
+    this.#open.set(index, { type, parts: 0, summaryParts: 0 });
     this.#started += 1;
     return true;
   }
 
   #isInItem(json: Json, owners: ReadonlySet<string>, group: string, what: string): boolean {
-    const { output_index: index, item_id: id, content_index: part } = json;
+    const { output_index: index, item_id: id, content_index: part, summary_index: summaryPart } = json;
     const item = this.#open.get(index);
     if (!item || !owners.has(item.type) || typeof id !== 'string' || id === '') return false;
     if ((this.#positions.get(id) ?? index) !== index) return false;
     if (what === 'delta' && typeof json.delta !== 'string') return false;
-    if (inParts.has(group)) return typeof part === 'number' && part >= 0 && part < item.parts;
-    if (group !== 'response.content_part' || what !== 'added') return true;
-    item.parts += 1;
-    return part === item.parts - 1;
+    if (inParts.has(group)) return isBelow(part, item.parts);
+    if (group === 'response.reasoning_summary_text') return isBelow(summaryPart, item.summaryParts);
+    if (what !== 'added') return true;
+    if (group === 'response.content_part') return part === item.parts++;
+    return group !== 'response.reasoning_summary_part' || summaryPart === item.summaryParts++;
   }
+}
+
+function isBelow(position: unknown, count: number): boolean {
+  return typeof position === 'number' && position >= 0 && position < count;
 }
 
 function isTyped(item: unknown): item is Json & { type: string } {
