@@ -175,6 +175,12 @@ function callEvents(started: unknown, deltas: readonly unknown[], ended: unknown
     { type: 'response.output_item.done', output_index: 0, item: functionCall({ arguments: item }) },
   ];
 }
+const thoughtItem: Json = {
+  type: 'reasoning',
+  id: 'rs_1',
+  summary: [],
+  content: [{ type: 'reasoning_text', text: thought }],
+};
 const over = (output: Json[], more: Json = {}, type = 'response.completed') => ({
   type,
   response: response(output, more),
@@ -1068,6 +1074,152 @@ const streams: Shape[] = [
   ),
 ];
 
+const lines = (events: readonly Json[], between: string) =>
+  events.map((event) => `data: ${JSON.stringify(event)}${between}`).join('');
+const saying = [...words, end('stop'), used()];
+
+/** A stream of the chat format in the bytes of its server. */
+function sent(name: string, cite: string, stream: string, wanted: Partial<Shape> = { read: answer }): Shape {
+  return { ...chat('streams', name, cite, [stream], completion({ content: text }), wanted), stream };
+}
+
+const framings: Shape[] = [
+  sent('with one line end after each event', 'rexxars/eventsource-parser#31', lines(saying, '\n') + done),
+  sent(
+    'with the mark in the last event',
+    'copilot-extensions/user-feedback#28',
+    `${lines([...words, { ...end('stop'), usage }], '\n\n').trimEnd()}\n${done}`,
+  ),
+  sent(
+    'with events of several lines',
+    'SamSaffron/term-llm#454',
+    [
+      ...saying.map((event) => `${JSON.stringify(event, null, 1).replaceAll(/^/gm, 'data: ')}\n\n`),
+      done,
+    ].join(''),
+  ),
+  sent(
+    'with pings that are no JSON',
+    'lanqian528/chat2api#25',
+    `event: ping\ndata: 2024-04-27 01:35\n\n${lines(saying, '\n\n')}${done}`,
+  ),
+  sent(
+    'of lines of JSON',
+    'sgomez/ollama-ai-provider#7',
+    saying.map((event) => `${JSON.stringify(event)}\n`).join(''),
+  ),
+  sent('that is a whole answer', 'nyroway/nyro#182', JSON.stringify(completion({ content: text }))),
+  sent(
+    'that ends with an error without a field',
+    'vercel/ai#5217',
+    `${lines(words, '\n\n')}${JSON.stringify({ error: { code: 503, message: 'All seats are taken' } }, null, 2)}\n`,
+    { fails: /All seats are taken/, readsWhole: answer },
+  ),
+];
+
+/** The same text in other words of the chat format. */
+function written(
+  name: string,
+  cite: string,
+  events: readonly Json[],
+  message_: Json,
+  read: Partial<Read> = {},
+): Shape {
+  return chat('writings', name, cite, [...events, end('stop'), used()], completion(message_), {
+    read: { ...answer, ...read },
+  });
+}
+
+const reasonOf = (word: string | null) =>
+  words.map((each) => ({ ...each, choices: [{ ...(each.choices as Json[])[0], finish_reason: word }] }));
+const roleOf = (role: string | null) =>
+  words.map((each) => {
+    const [choice = {}] = each.choices as Json[];
+    return { ...each, choices: [{ ...choice, delta: { ...(choice.delta as Json), role } }] };
+  });
+const sums = '[1] costs 0.5 or 7';
+
+const writings: Shape[] = [
+  written('a finish reason “null” in each chunk', 'PowerShell/AIShell#350', reasonOf('null'), {
+    content: text,
+  }),
+  written('an empty finish reason in each chunk', 'sgl-project/sglang#3912', reasonOf(''), { content: text }),
+  written('a role null in each chunk', 'mistralai/mistral-vibe#795', roleOf(null), { content: text }),
+  written('another role', 'xpert-ai/xpert#861', roleOf('model'), { role: 'model', content: text }),
+  written(
+    'numbers in place of texts',
+    'cloudflare/ai#651',
+    ['[', 1, '] costs ', 0.5, ' or ', 7].map((content) => delta({ content })),
+    { content: sums },
+    { text: sums },
+  ),
+  written(
+    'a number that is the text',
+    'mastra-ai/mastra#18289',
+    [delta({ content: 42 })],
+    { content: 42 },
+    { text: '42' },
+  ),
+  written(
+    'thoughts in numbers',
+    'cloudflare/ai#655',
+    [delta({ reasoning_content: 7 }), ...words.slice(1)],
+    { content: text, reasoning_content: 7 },
+    { reasoning: '7' },
+  ),
+  written(
+    'thoughts and text in lists',
+    'databricks/appkit#559',
+    [
+      delta({ content: [{ type: 'reasoning', summary: [{ type: 'summary_text', text: thought }] }] }),
+      ...pieces(text).map((each) => delta({ content: [{ type: 'text', text: each }] })),
+    ],
+    {
+      content: [
+        { type: 'reasoning', summary: [{ type: 'summary_text', text: thought }] },
+        { type: 'text', text },
+      ],
+    },
+    { reasoning: thought },
+  ),
+  written(
+    'thoughts of Copilot',
+    'anomalyco/opencode#8900',
+    [
+      delta({ reasoning_text: thought }),
+      delta({ content: '', reasoning_opaque: 'b3BhcXVl' }),
+      ...words.slice(1),
+    ],
+    { content: text, reasoning_text: thought, reasoning_opaque: 'b3BhcXVl' },
+    { reasoning: thought },
+  ),
+  responses(
+    'writings',
+    'thoughts whose text is only in their item',
+    'earendil-works/pi#4193',
+    [
+      created,
+      {
+        type: 'response.output_item.added',
+        output_index: 0,
+        item: { type: 'reasoning', id: 'rs_1', summary: [] },
+      },
+      {
+        type: 'response.reasoning_text.done',
+        item_id: 'rs_1',
+        output_index: 0,
+        content_index: 0,
+        text: thought,
+      },
+      { type: 'response.output_item.done', output_index: 0, item: thoughtItem },
+      ...textEvents.map((event) => ({ ...event, output_index: 1 })),
+      over([thoughtItem, message()]),
+    ],
+    response([thoughtItem, message()]),
+    { read: { ...answer, reasoning: thought } },
+  ),
+];
+
 export const shapes: readonly Shape[] = [
   ...finishReasons,
   ...errors,
@@ -1077,4 +1229,6 @@ export const shapes: readonly Shape[] = [
   ...argumentClothes,
   ...usages,
   ...streams,
+  ...framings,
+  ...writings,
 ];

@@ -3,13 +3,13 @@ import type { Batch } from '../../../features/upstreams/neutral.ts';
 import { type UpstreamCall, UpstreamFailure } from '../../../features/upstreams/upstream.ts';
 import type { Adapter, ProviderSettings } from '../../adapter.ts';
 import { droppedMembers, type Sent } from '../../dropped-members.ts';
-import { isObject, type Json, objectOf, objectsOf } from '../../json.ts';
+import { isObject, type Json, objectOf, objectsOf, textOf } from '../../json.ts';
 import { SseJsonDecoder } from '../../sse-decoder.ts';
 import { billedIn } from '../billed.ts';
 import { behindRouter, type Ended, endedWith } from '../finish-reasons.ts';
 import { fittedToModel } from '../openai-options.ts';
 import { ChatDialect } from './decoder.ts';
-import { Envelope, repairFinish, withoutUnreadable } from './envelope.ts';
+import { Envelope, repairFinish, repairText, withoutNoReason } from './envelope.ts';
 import { openAiFailure, openAiStreamFailure } from './failure.ts';
 import { adjustedQuirks, type Quirks, quirksOf } from './quirks.ts';
 import { flattenContent } from './reasoning.ts';
@@ -120,15 +120,17 @@ function readChoice(
   { name, envelope, position }: { name: string; envelope: Envelope; position: number },
 ): Ended {
   if (isObject(choice.error)) throw openAiStreamFailure(name, choice.error);
+  withoutNoReason(choice);
   const { finish_reason: reason } = choice;
-  // Some servers leave out the message where there is none.
-  if (reason && choice.message === undefined) choice.message = { content: null };
+  // Some servers leave out the message where there is none, or write what is a message elsewhere.
+  if (reason && choice.message === undefined)
+    choice.message = objectOf(choice.delta) ?? { content: textOf(choice.text) ?? null };
   const { message } = choice;
   if (!isObject(message)) throw new UpstreamFailure('broken', `${name} answered without a message`);
   if (typeof choice.index !== 'number') choice.index = position;
   envelope.repairRole(choice.index, message);
   flattenContent(message);
-  withoutUnreadable(message);
+  repairText(message);
   message.content ??= null;
   if (isObject(message.tool_calls)) message.tool_calls = [message.tool_calls];
   const calls = Array.isArray(message.tool_calls) ? message.tool_calls : [];

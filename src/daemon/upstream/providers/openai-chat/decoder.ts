@@ -8,7 +8,8 @@ import { billedIn } from '../billed.ts';
 import { behindRouter, type Ended, endedWith, saysCall } from '../finish-reasons.ts';
 import { SentText } from '../sent-text.ts';
 import { servedModelIn } from '../served-model.ts';
-import { Envelope, repairChoice, repairFinish, withoutUnreadable } from './envelope.ts';
+import { addedBy, fillIn, hasContent, indexOf, isPosition } from './deltas.ts';
+import { Envelope, isNoText, repairChoice, repairFinish, repairText, withoutNoReason } from './envelope.ts';
 import { openAiStreamFailure, vendorStreamFailure } from './failure.ts';
 import {
   flattenContent,
@@ -100,6 +101,7 @@ export class ChatDialect implements Dialect {
       for (const choice of known) {
         if (isObject(choice.error)) throw openAiStreamFailure(this.#provider, choice.error);
         if (this.#renumber(choice)) isChanged = true;
+        if (withoutNoReason(choice)) isChanged = true;
         this.#hasChoice = true;
         if (indexOf(choice) === 0 ? this.#takeChoice(choice, json, batch) : this.#takeOther(choice))
           isChanged = true;
@@ -200,7 +202,7 @@ export class ChatDialect implements Dialect {
   /** Some servers write the text and the calls of one message as two choices. */
   #hasCallsToAdd(choice: Json): boolean {
     const { finish_reason: reason } = choice;
-    if (typeof reason === 'string' && reason !== '') this.#otherReason ??= reason;
+    if (typeof reason === 'string' && !isNoText(reason)) this.#otherReason ??= reason;
     const part = isObject(choice.delta) ? choice.delta : choice.message;
     if (!isObject(part) || !Array.isArray(part.tool_calls)) return false;
     const { tool_calls } = part;
@@ -218,13 +220,13 @@ export class ChatDialect implements Dialect {
   #trackFinish({ index, delta, finish_reason: reason }: Json): void {
     if (this.#finishedChoices.size > 0 && this.#finishedChoices.has(index) && hasContent(delta))
       this.#hasLateContent = true;
-    if (typeof reason === 'string' && reason !== '') this.#finishedChoices.add(index);
+    if (typeof reason === 'string') this.#finishedChoices.add(index);
   }
 
   /** Takes a piece of a further choice, which only callers with the same format get. Returns whether it was changed. */
   #takeOther(choice: Json): boolean {
     const { finish_reason: reason } = choice;
-    if (typeof reason !== 'string' || reason === '') return false;
+    if (typeof reason !== 'string') return false;
     const { reason: finish } = endedWith(reason, { provider: this.#provider, isUsable: true });
     return repairFinish(choice, { finish, hasCalls: undefined });
   }
@@ -240,7 +242,7 @@ export class ChatDialect implements Dialect {
     if (repairChoice(choice)) isChanged = true;
     const { delta } = choice;
     const reason = choice.finish_reason;
-    const isLast = typeof reason === 'string' && reason !== '';
+    const isLast = typeof reason === 'string';
     if (isObject(delta)) {
       if (this.#takeDelta(delta, { logprobs: choice.logprobs, isLast }, batch.events)) isChanged = true;
       if (this.#wholeCalls !== undefined) this.#takeWholeCalls(delta, this.#wholeCalls, batch.events);
@@ -322,10 +324,8 @@ export class ChatDialect implements Dialect {
     let isChanged = false;
     const flat = typeof delta.content === 'object' ? flattenContent(delta) : undefined;
     if (flat !== undefined) isChanged = true;
-    if (withoutUnreadable(delta)) isChanged = true;
-    const piece: ReasoningPiece | undefined = flat?.thinking
-      ? { text: flat.thinking, field: 'thinking', details: [] }
-      : reasoningOf(delta);
+    if (repairText(delta)) isChanged = true;
+    const piece = flat?.text ? flat : reasoningOf(delta);
     if (piece !== undefined) this.#takeReasoning(piece, events);
     const signed = signedIn(delta);
     if (signed !== undefined) {
@@ -448,54 +448,4 @@ export class ChatDialect implements Dialect {
     this.#items += 1;
     return index;
   }
-}
-
-/** The members of a delta of text or thoughts. */
-const textMembers = new Set(['role', 'content', 'reasoning_content', 'reasoning']);
-
-/** What a chunk adds to the answer, if that is a text or a thought and nothing else. */
-function addedBy(
-  { choices }: Json,
-  [event, ...others]: readonly InferenceEvent[],
-): { text: string; thought: ReasoningPiece | undefined } | undefined {
-  const [choice, ...otherChoices] = objectsOf(choices);
-  const { delta } = choice ?? {};
-  if (others.length > 0 || otherChoices.length > 0 || !isObject(delta)) return undefined;
-  for (const name in delta)
-    if (!textMembers.has(name) && hasContent({ [name]: delta[name] })) return undefined;
-  if (event?.type === 'text')
-    return event.logprobs === undefined ? { text: event.delta, thought: undefined } : undefined;
-  const thought = event?.type === 'reasoning' ? reasoningOf(delta) : undefined;
-  return thought && { text: thought.text, thought };
-}
-
-/** OpenAI's limit. */
-const choicesMax = 128;
-
-/** A missing index means that there is only one choice. */
-function indexOf({ index }: Json): number {
-  return typeof index === 'number' ? index : 0;
-}
-
-function isPosition(index: number): boolean {
-  return Number.isInteger(index) && index >= 0 && index < choicesMax;
-}
-
-/** Whether a delta contains more than a role. */
-function hasContent(delta: unknown): boolean {
-  if (!isObject(delta)) return false;
-  const { role: _role, ...rest } = delta;
-  return Object.values(rest).some((value) =>
-    typeof value === 'object' && value !== null ? Object.keys(value).length > 0 : Boolean(value),
-  );
-}
-
-/** Adds missing arguments to a call that has a piece in this delta; false if it has none. */
-function fillIn(delta: unknown, missing: Json): boolean {
-  const pieces = isObject(delta) && Array.isArray(delta.tool_calls) ? delta.tool_calls : [];
-  const piece = pieces.find((each) => isObject(each) && each.index === missing.index);
-  if (piece === undefined) return false;
-  const { arguments: rest } = missing.function as { arguments: string };
-  piece.function = { ...piece.function, arguments: `${piece.function?.arguments ?? ''}${rest}` };
-  return true;
 }

@@ -25,21 +25,30 @@ export class Envelope {
   repairRole(index: unknown, message: unknown): boolean {
     if (this.#withRole.has(index) || !isObject(message)) return false;
     this.#withRole.add(index);
-    if (isText(message.role)) return false;
+    if (message.role === 'assistant') return false;
     message.role = 'assistant';
     return true;
   }
 }
 
-function isText(value: unknown): boolean {
-  return typeof value === 'string' && value !== '';
+/** Whether a text is what some servers write for one that is absent. */
+export function isNoText(value: unknown): boolean {
+  return value === '' || value === 'null' || value === 'None';
 }
 
-/** Clients require a delta, index and role in each choice, which some servers omit or leave empty. */
+/** Removes a finish reason that is none, at which clients would fail or end. Returns whether there was one. */
+export function withoutNoReason(choice: Json): boolean {
+  if (!isNoText(choice.finish_reason)) return false;
+  choice.finish_reason = null;
+  return true;
+}
+
+/** Clients require a delta and an index in each choice, which some servers omit, and know one role only. */
 export function repairChoice(choice: Json): boolean {
   let isChanged = false;
   if (!isObject(choice.delta)) {
-    choice.delta = {};
+    // In OpenAI's older format, a choice has its text.
+    choice.delta = typeof choice.text === 'string' ? { content: choice.text } : {};
     isChanged = true;
   }
   if (typeof choice.index !== 'number') {
@@ -47,25 +56,32 @@ export function repairChoice(choice: Json): boolean {
     isChanged = true;
   }
   const delta = choice.delta as Json;
-  if (delta.role === '') {
+  if (delta.role !== undefined && delta.role !== 'assistant') {
     delta.role = undefined;
     isChanged = true;
   }
   return isChanged;
 }
 
-/** Removes content that is no text, which clients would join to the text. Returns whether there was any. */
-export function withoutUnreadable(delta: Json): boolean {
-  const { content, refusal } = delta;
-  if (isReadable(content) && isReadable(refusal)) return false;
-  if (!isReadable(content)) delta.content = undefined;
-  if (!isReadable(refusal)) delta.refusal = undefined;
+/**
+ * Makes text of numbers, as Cloudflare writes tokens that look like one, and removes content that is no text, which clients
+ * would join to the text. Returns whether there was any. Source: cloudflare/ai#651.
+ */
+export function repairText(delta: Json): boolean {
+  let isChanged = false;
+  for (const name of textMembers) {
+    const value = delta[name];
+    if (typeof value === 'string' || value === undefined || value === null) continue;
+    delta[name] = typeof value === 'number' ? String(value) : undefined;
+    isChanged = true;
+  }
+  // The name that clients know.
+  if (typeof delta.reasoning_text !== 'string' || delta.reasoning_content !== undefined) return isChanged;
+  delta.reasoning_content = delta.reasoning_text;
   return true;
 }
 
-function isReadable(value: unknown): boolean {
-  return typeof value === 'string' || value === undefined || value === null;
-}
+const textMembers = ['content', 'refusal', 'reasoning_content', 'reasoning'] as const;
 
 /**
  * Sets the finish reason of a choice to one of OpenAI's five words: some servers send `stop` after tool calls, at which

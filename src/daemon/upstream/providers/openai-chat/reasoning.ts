@@ -2,14 +2,17 @@ import { isObject, type Json, objectsOf } from '../../json.ts';
 
 /**
  * The reasoning to send back to a provider, in the field in which it was received: `reasoning_content` (DeepSeek,
- * llama.cpp), `reasoning` (Groq, vLLM, Ollama), `reasoning_details` (OpenRouter, Vercel), `thinking_blocks` (LiteLLM, of Claude)
- * or `thinking` (Mistral, as a part of the content). Source: these providers' API references.
+ * llama.cpp), `reasoning` (Groq, vLLM, Ollama), `reasoning_details` (OpenRouter, Vercel), `thinking_blocks` (LiteLLM, of Claude),
+ * `reasoning_text` with the encrypted `reasoning_opaque` (Copilot) or `thinking` (Mistral, as a part of the content). Source: these
+ * providers' API references; anomalyco/opencode#8900.
  */
 export interface ReasoningPayload {
   reasoning_content?: string;
   reasoning?: string;
   reasoning_details?: Json[];
   thinking_blocks?: Json[];
+  reasoning_text?: string;
+  reasoning_opaque?: string;
   thinking?: string;
   /** The members of calls with signatures, by our id: Gemini's API refuses a call without its signature. */
   calls?: Record<string, Json>;
@@ -20,17 +23,29 @@ export interface ReasoningPayload {
 /** The reasoning in one delta or message. */
 export interface ReasoningPiece {
   text: string;
-  field: 'reasoning_content' | 'reasoning' | 'thinking' | undefined;
+  field: 'reasoning_content' | 'reasoning' | 'reasoning_text' | 'thinking' | undefined;
   details: Json[];
   blocks?: Json[];
+  opaque?: string;
 }
 
 /** Reads the reasoning in a delta or message; undefined if there is none. */
 export function reasoningOf(delta: Json): ReasoningPiece | undefined {
   const { reasoning_content, reasoning, reasoning_details, thinking_blocks } = delta;
+  const { reasoning_text, reasoning_opaque: opaque } = delta;
   // Most deltas are text.
-  if (!reasoning_content && !reasoning && !reasoning_details && !thinking_blocks) return undefined;
+  if (
+    !reasoning_content &&
+    !reasoning &&
+    !reasoning_details &&
+    !thinking_blocks &&
+    !reasoning_text &&
+    !opaque
+  )
+    return undefined;
   const piece = readReasoning(delta);
+  if (typeof opaque === 'string' && opaque !== '')
+    return { ...(piece ?? { text: '', field: undefined, details: [] }), opaque };
   const blocks = objectsOf(thinking_blocks);
   if (blocks.length === 0) return piece;
   // Without another field, the blocks are all there is of the text.
@@ -41,8 +56,11 @@ function readReasoning({
   reasoning_content,
   reasoning,
   reasoning_details,
+  reasoning_text,
 }: Json): ReasoningPiece | undefined {
   const details = objectsOf(reasoning_details);
+  if (typeof reasoning_text === 'string' && reasoning_text !== '')
+    return { text: reasoning_text, field: 'reasoning_text', details };
   if (typeof reasoning_content === 'string' && reasoning_content !== '') {
     return { text: reasoning_content, field: 'reasoning_content', details };
   }
@@ -65,7 +83,8 @@ function detailText({ text, summary }: Json): string {
 export class ReasoningCollector {
   #payload: ReasoningPayload = {};
 
-  add({ text, field, details, blocks = [] }: ReasoningPiece): void {
+  add({ text, field, details, blocks = [], opaque }: ReasoningPiece): void {
+    if (opaque !== undefined) this.#payload.reasoning_opaque = opaque;
     if (field !== undefined) this.#payload[field] = (this.#payload[field] ?? '') + text;
     if (details.length > 0) {
       this.#payload.reasoning_details ??= [];
@@ -143,6 +162,9 @@ function addDetail(details: Json[], detail: Json): void {
 export function replayReasoning(message: Json, payload: unknown): void {
   if (!isObject(payload)) return;
   const { reasoning_content, reasoning, reasoning_details, thinking_blocks, thinking } = payload;
+  const { reasoning_text, reasoning_opaque } = payload;
+  if (typeof reasoning_text === 'string') append(message, 'reasoning_text', reasoning_text);
+  if (typeof reasoning_opaque === 'string') message.reasoning_opaque = reasoning_opaque;
   if (typeof reasoning_content === 'string') append(message, 'reasoning_content', reasoning_content);
   if (typeof reasoning === 'string') append(message, 'reasoning', reasoning);
   if (Array.isArray(reasoning_details)) {
@@ -163,23 +185,26 @@ function append(message: Json, field: string, text: string): void {
 }
 
 /**
- * Mistral sends content as a list of parts that includes thoughts. Moves text and thoughts to the usual fields; undefined
- * if the content is not a list.
+ * Mistral and Databricks send content as a list of parts that includes thoughts. Moves text and thoughts to the usual fields;
+ * undefined if the content has no parts. Source: Mistral's API reference, databricks/appkit#559.
  */
-export function flattenContent(delta: Json): { thinking: string } | undefined {
-  if (!Array.isArray(delta.content)) return undefined;
+export function flattenContent(delta: Json): ReasoningPiece | undefined {
+  const { content } = delta;
+  if (typeof content !== 'object' || content === null) return undefined;
   let text = '';
   let thinking = '';
-  for (const part of delta.content) {
+  let field: 'thinking' | undefined;
+  for (const part of Array.isArray(content) ? content : [content]) {
     if (typeof part === 'string') text += part;
     if (!isObject(part)) continue;
-    if (part.type === 'thinking' || part.type === 'reasoning')
-      thinking += thinkingText(part.thinking ?? part.text);
-    else if (typeof part.text === 'string') text += part.text;
+    if (part.type === 'thinking' || part.type === 'reasoning') {
+      thinking += thinkingText(part.thinking ?? part.text ?? part.summary);
+      if (part.type === 'thinking') field = 'thinking';
+    } else if (typeof part.text === 'string') text += part.text;
   }
   delta.content = text === '' ? null : text;
   if (thinking !== '') delta.reasoning_content = thinking;
-  return { thinking };
+  return { text: thinking, field, details: [] };
 }
 
 function thinkingText(thinking: unknown): string {

@@ -3,6 +3,7 @@ import { isObject, type Json } from '../../json.ts';
 import { argumentsIn, StreamedArguments, separateArguments, unreadableArguments } from '../call-arguments.ts';
 import { CallIds, newCallId, withoutRepeated } from '../call-ids.ts';
 import { unnamedCall } from '../provider-failures.ts';
+import { isNoText } from './envelope.ts';
 import { signedIn } from './reasoning.ts';
 
 interface CallState {
@@ -259,15 +260,16 @@ function indexIn(value: unknown): number | undefined {
   return typeof index === 'number' && Number.isInteger(index) && index >= 0 ? index : undefined;
 }
 
-/** An id that is one: some servers write an absent one as text. */
+/** An id that is one. */
 function idIn(value: unknown): string {
   if (typeof value === 'number') return String(value);
-  return typeof value !== 'string' || value === 'null' || value === 'None' ? '' : value;
+  return typeof value !== 'string' || isNoText(value) ? '' : value;
 }
 
 /** The text of a piece of arguments; undefined for a value that cannot be one. */
 function pieceText(value: unknown): string | undefined {
   if (typeof value === 'string') return value;
+  if (typeof value === 'number') return String(value);
   if (value === undefined || value === null || (Array.isArray(value) && value.length === 0)) return '';
   return isObject(value) ? JSON.stringify(value) : undefined;
 }
