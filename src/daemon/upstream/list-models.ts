@@ -63,5 +63,7 @@ export async function readList(
     const kind = status === 401 || status === 403 ? 'authentication' : 'server';
     throw new UpstreamFailure(kind, `${name} answered with status ${status}`, { status });
   }
-  return parseObject(Buffer.from(await body.bytes(bytesMax)).toString('utf8')) ?? {};
+  const text = Buffer.from(await body.bytes(bytesMax)).toString('utf8');
+  // Together's is the list alone. Source: maximhq/bifrost#6711.
+  return parseObject(text) ?? parseObject(`{"data":${text}}`) ?? {};
 }

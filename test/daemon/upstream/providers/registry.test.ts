@@ -52,6 +52,13 @@ describe.each(knownProviders)('%s', (name) => {
   });
 });
 
+// maximhq/bifrost#6711
+test('a list of models may be all there is', async () => {
+  const { send } = answering([{ id: 'acme/big', object: 'model' }]);
+  const place = { api: providerApis.openai, name: 'up', baseUrl: 'http://up.test/v1', key: undefined };
+  expect(await listModels(send, place)).toMatchObject([{ name: 'acme/big' }]);
+});
+
 test('Anthropic’s base URL may contain the version', async () => {
   for (const baseUrl of ['http://proxy.test', 'http://proxy.test/v1']) {
     const { asked, send } = answering({ data: [{ id: 'claude-opus-9' }] });
