@@ -45,9 +45,10 @@ export function textOf(value: unknown): string | undefined {
   return typeof value === 'string' ? value : undefined;
 }
 
-/** The value if it is a non-negative integer, else undefined. */
+/** The value if it is a non-negative integer, which some servers write as text, else undefined. */
 export function countOf(value: unknown): number | undefined {
-  return Number.isSafeInteger(value) && (value as number) >= 0 ? (value as number) : undefined;
+  const count = typeof value === 'string' && /^\d{1,15}$/.test(value) ? Number(value) : value;
+  return Number.isSafeInteger(count) && (count as number) >= 0 ? (count as number) : undefined;
 }
 
 /** Whether the values that are there are counts, and one is. Of usage with other values, such as -1, nothing is known. */

@@ -1,7 +1,7 @@
 import { listOf } from '../../../../shared/json/json-object.ts';
 import type { MediaTokens, Tokens } from '../../../../shared/money/money.ts';
 import type { Json } from '../../json.ts';
-import { areCounts, isObject, objectOf } from '../../json.ts';
+import { areCounts, countOf, isObject, objectOf } from '../../json.ts';
 
 /** The usage in a document or chunk: `usage`, Groq's `x_groq.usage`, or that of a choice, as Moonshot writes it. */
 export function chatUsageIn({ usage, x_groq, choices }: Json): Json | undefined {
@@ -9,13 +9,23 @@ export function chatUsageIn({ usage, x_groq, choices }: Json): Json | undefined 
   return objectOf(usage) ?? objectOf(objectOf(x_groq)?.usage) ?? ofChoice();
 }
 
-/** Reads usage in the chat format, including other names for cached tokens. */
+/**
+ * Reads usage in the chat format, including other names for cached tokens: those of Moonshot, DeepSeek, and of Anthropic, which LiteLLM
+ * and Databricks use. Source: their API references; BerriAI/litellm#36933, BerriAI/litellm#35127.
+ */
 export function chatTokens(usage: Json): Tokens | undefined {
   const { prompt_tokens = usage.input_tokens, completion_tokens = usage.output_tokens } = usage;
   if (!areCounts(prompt_tokens, completion_tokens)) return undefined;
   const prompt = isObject(usage.prompt_tokens_details) ? usage.prompt_tokens_details : {};
   const completion = isObject(usage.completion_tokens_details) ? usage.completion_tokens_details : {};
-  const cached = tokenCount(prompt.cached_tokens ?? usage.cached_tokens ?? usage.prompt_cache_hit_tokens);
+  const responses = isObject(usage.input_tokens_details) ? usage.input_tokens_details : {};
+  const cached = mostOf(
+    prompt.cached_tokens,
+    responses.cached_tokens,
+    usage.cached_tokens,
+    usage.prompt_cache_hit_tokens,
+    usage.cache_read_input_tokens,
+  );
   const prompted = tokenCount(prompt_tokens);
   // Some servers leave cached tokens out of the prompt, as Anthropic does, but not out of the total.
   const isApart = cached > prompted && tokenCount(usage.total_tokens) >= prompted + cached;
@@ -26,7 +36,10 @@ export function chatTokens(usage: Json): Tokens | undefined {
     ...(media && { media }),
     input,
     cachedInput: Math.min(input, cached),
-    cacheWrite: tokenCount(prompt.cache_write_tokens),
+    cacheWrite: Math.min(
+      Math.max(0, input - cached),
+      mostOf(prompt.cache_write_tokens, prompt.cache_creation_tokens, usage.cache_creation_input_tokens),
+    ),
     output,
     reasoning: Math.max(tokenCount(completion.reasoning_tokens), output - tokenCount(completion_tokens)),
   };
@@ -58,7 +71,10 @@ function mediaTokens(prompt: Json, completion: Json): MediaTokens | undefined {
   return { audioInput, cachedAudio: 0, audioOutput, imageOutput };
 }
 
-/** The value if it is a positive integer, else 0. */
+function mostOf(...values: unknown[]): number {
+  return Math.max(...values.map(tokenCount));
+}
+
 export function tokenCount(value: unknown): number {
-  return typeof value === 'number' && Number.isSafeInteger(value) && value > 0 ? value : 0;
+  return countOf(value) ?? 0;
 }

@@ -418,6 +418,17 @@ describe('usage', () => {
       { prompt_tokens_details: 'x', completion_tokens_details: { reasoning_tokens: -1 } },
       {},
     ],
+    ['counts that are texts', { prompt_tokens: '10', completion_tokens: '4' }, {}],
+    [
+      'LiteLLM, with Anthropic’s names',
+      {
+        cache_read_input_tokens: 6,
+        cache_creation_input_tokens: 3,
+        prompt_tokens_details: { cached_tokens: 0 },
+      },
+      { cachedInput: 6, cacheWrite: 3 },
+    ],
+    ['Responses’ names', { input_tokens_details: { cached_tokens: 6 } }, { cachedInput: 6 }],
     [
       'an explicit zero',
       { prompt_tokens: 0, completion_tokens: 0, total_tokens: 0 },
@@ -433,7 +444,7 @@ describe('usage', () => {
     expect(tokens).toEqual({ input: 10, output: 4, ...none, ...expected });
   });
 
-  test.each([{ prompt_tokens: -3 }, { completion_tokens: 1.5 }, { prompt_tokens: '10' }])(
+  test.each([{ prompt_tokens: -3 }, { completion_tokens: 1.5 }, { prompt_tokens: 'ten' }])(
     'of %j is not known',
     (more) => {
       const chunk = { choices: [], usage: { ...usage, ...more } };
