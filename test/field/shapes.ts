@@ -1220,6 +1220,56 @@ const writings: Shape[] = [
   ),
 ];
 
+const leaked = 'get_weather<|channel|>commentary';
+
+/** A call over all formats whose name has tokens of the model's own format. */
+const leakedNames: Shape[] = [
+  chat(
+    'names',
+    'with tokens of the model',
+    'vllm-project/vllm#32587',
+    [
+      callPieces({ index: 0, ...called({ function: { name: leaked, arguments: '' } }) }),
+      next(json),
+      end('tool_calls'),
+      used(),
+    ],
+    completion(
+      { content: null, tool_calls: [called({ function: { name: leaked, arguments: json } })] },
+      'tool_calls',
+    ),
+    { read: calling },
+  ),
+  responses(
+    'names',
+    'with tokens of the model',
+    'vllm-project/vllm#32587',
+    [
+      created,
+      ...callEvents('', pieces(json), json, json).map((event) =>
+        event.item === undefined ? event : { ...event, item: { ...(event.item as Json), name: leaked } },
+      ),
+      over([functionCall({ name: leaked })]),
+    ],
+    response([functionCall({ name: leaked })]),
+    { read: calling },
+  ),
+  messages(
+    'names',
+    'with tokens of the model',
+    'ollama/ollama#12132',
+    [
+      start(),
+      opens({ ...tool(), name: leaked }),
+      adds({ type: 'input_json_delta', partial_json: json }),
+      closes(),
+      ...stops('tool_use'),
+    ],
+    wholeMessage([{ ...tool(args), name: leaked }], 'tool_use'),
+    { read: calling },
+  ),
+];
+
 export const shapes: readonly Shape[] = [
   ...finishReasons,
   ...errors,
@@ -1231,4 +1281,5 @@ export const shapes: readonly Shape[] = [
   ...streams,
   ...framings,
   ...writings,
+  ...leakedNames,
 ];

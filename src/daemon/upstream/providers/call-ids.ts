@@ -30,6 +30,16 @@ export class CallIds {
   }
 }
 
+/**
+ * The name of the tool that a call names; empty if it names none. Some servers leave tokens of the model's own format in it. Source:
+ * vllm-project/vllm#32587, ollama/ollama#12132.
+ */
+export function toolNameIn(value: unknown): string {
+  if (typeof value !== 'string') return '';
+  const end = value.indexOf('<|');
+  return end < 0 ? value : value.slice(0, end).trim();
+}
+
 /** The calls without those that are sent again, id and all. `idOf`: undefined for what is no call. */
 export function withoutRepeated<Call>(calls: readonly Call[], idOf: (call: Call) => unknown): Call[] {
   const known = new Map<unknown, string>();

@@ -5,7 +5,7 @@ import { isObject, type Json, objectOf, objectsOf, textOf } from '../../json.ts'
 import { SseJsonDecoder } from '../../sse-decoder.ts';
 import { billedIn } from '../billed.ts';
 import { argumentsIn, unreadableArguments } from '../call-arguments.ts';
-import { CallIds, withoutRepeated } from '../call-ids.ts';
+import { CallIds, toolNameIn, withoutRepeated } from '../call-ids.ts';
 import { isBlankText } from '../conversation.ts';
 import { endedWith } from '../finish-reasons.ts';
 import { unnamedCall } from '../provider-failures.ts';
@@ -49,7 +49,8 @@ function repairBlocks(
   for (const block of blocks) {
     if (block.type === 'thinking') block.signature ??= '';
     if (block.type !== 'tool_use') continue;
-    if (!textOf(block.name)) throw unnamedCall(provider);
+    block.name = toolNameIn(block.name);
+    if (block.name === '') throw unnamedCall(provider);
     block.id = ids.unique(block.id);
     const text = argumentsIn(block.input) ?? (isCut ? '{}' : undefined);
     if (text === undefined) throw unreadableArguments(provider, block.name);

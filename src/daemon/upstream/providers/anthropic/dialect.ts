@@ -5,7 +5,7 @@ import type { Dialect } from '../../sse-decoder.ts';
 import { vendorError } from '../../vendor-errors.ts';
 import { billedIn } from '../billed.ts';
 import { argumentsIn, StreamedArguments, unreadableArguments } from '../call-arguments.ts';
-import { CallIds } from '../call-ids.ts';
+import { CallIds, toolNameIn } from '../call-ids.ts';
 import { type Ended, endedWith } from '../finish-reasons.ts';
 import { unnamedCall } from '../provider-failures.ts';
 import { servedModelIn } from '../served-model.ts';
@@ -212,15 +212,16 @@ export class MessagesDialect implements Dialect {
   #startCall(key: unknown, block: Json, events: InferenceEvent[]): void {
     // Some servers with this format send no ids, or the same one twice.
     const callId = this.#callIds.unique(block.id);
-    const name = textOf(block.name);
-    if (!name) throw unnamedCall(this.#origin.provider);
+    const name = toolNameIn(block.name);
+    if (name === '') throw unnamedCall(this.#origin.provider);
     const index = this.#startItem({ kind: 'function_call', callId, name }, events);
     const { input } = block;
     this.#blocks.set(key, { kind: 'tool', index, name, input, arguments: new StreamedArguments() });
     this.#hasCalls = true;
     this.#isUsable = true;
-    if (block.id === callId && isObject(input)) return;
+    if (block.id === callId && block.name === name && isObject(input)) return;
     block.id = callId;
+    block.name = name;
     if (!isObject(input)) block.input = {};
     this.#isChanged = true;
   }

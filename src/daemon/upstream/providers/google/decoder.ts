@@ -8,7 +8,7 @@ import { areCounts, countOf, type Json, objectOf, textOf } from '../../json.ts';
 import { type Dialect, SseJsonDecoder } from '../../sse-decoder.ts';
 import { billedIn } from '../billed.ts';
 import { argumentsIn, unreadableArguments } from '../call-arguments.ts';
-import { CallIds } from '../call-ids.ts';
+import { CallIds, toolNameIn } from '../call-ids.ts';
 import { type Ended, endedWith } from '../finish-reasons.ts';
 import { unnamedCall } from '../provider-failures.ts';
 import { SentText } from '../sent-text.ts';
@@ -129,8 +129,8 @@ class GenerateDialect implements Dialect {
   #addCall(call: Json, signature: string | undefined, events: InferenceEvent[]): void {
     this.#calls += 1;
     if (this.#calls > (this.#context.callsMax ?? Number.POSITIVE_INFINITY)) return;
-    const reported = textOf(call.name);
-    if (!reported) throw unnamedCall(this.#context.provider);
+    const reported = toolNameIn(call.name);
+    if (reported === '') throw unnamedCall(this.#context.provider);
     const name = this.#context.names.get(reported) ?? reported;
     const args = argumentsIn(call.args);
     if (args === undefined) throw unreadableArguments(this.#context.provider, reported);

@@ -1,7 +1,7 @@
 import type { InferenceEvent } from '../../../features/upstreams/neutral.ts';
 import { isObject, type Json } from '../../json.ts';
 import { argumentsIn, StreamedArguments, separateArguments, unreadableArguments } from '../call-arguments.ts';
-import { CallIds, newCallId, withoutRepeated } from '../call-ids.ts';
+import { CallIds, newCallId, toolNameIn, withoutRepeated } from '../call-ids.ts';
 import { unnamedCall } from '../provider-failures.ts';
 import { isNoText } from './envelope.ts';
 import { signedIn } from './reasoning.ts';
@@ -81,7 +81,7 @@ export class ToolCalls {
     const said: Said = {
       index: indexIn(piece.index),
       id: idIn(piece.id),
-      name: typeof reported.name === 'string' ? reported.name : '',
+      name: toolNameIn(reported.name),
       text: text ?? '',
     };
     const call = this.#callOf(said);
@@ -348,7 +348,8 @@ export function withFunction(call: Json): boolean {
 }
 
 function repairFunction(called: Json, { provider, isCut }: { provider: string; isCut: boolean }): void {
-  if (typeof called.name !== 'string' || called.name === '') throw unnamedCall(provider);
+  called.name = toolNameIn(called.name);
+  if (called.name === '') throw unnamedCall(provider);
   const text = argumentsIn(called.arguments) ?? (isCut ? String(called.arguments) : undefined);
   if (text === undefined) throw unreadableArguments(provider, called.name);
   called.arguments = text;

@@ -4,7 +4,7 @@ import type { Adapter } from '../../adapter.ts';
 import { areCounts, countOf, isObject, type Json, objectOf } from '../../json.ts';
 import { billedIn } from '../billed.ts';
 import { argumentsIn, unreadableArguments } from '../call-arguments.ts';
-import { CallIds, withoutRepeated } from '../call-ids.ts';
+import { CallIds, toolNameIn, withoutRepeated } from '../call-ids.ts';
 import { type Ended, endedWith } from '../finish-reasons.ts';
 import { openAiStreamFailure } from '../openai-chat/failure.ts';
 import { outputWithin, tokenCount } from '../openai-chat/usage.ts';
@@ -30,6 +30,7 @@ export function readResponsesAnswer(
   for (const item of json.output as Json[]) {
     if (!isCall(item)) continue;
     if (isUnnamedCall(item)) throw unnamedCall(name);
+    item.name = toolNameIn(item.name);
     if (item.type === 'function_call') {
       const isCut = finish !== 'stop' || item.status === 'incomplete';
       const text = argumentsIn(item.arguments) ?? (isCut ? String(item.arguments) : undefined);
@@ -119,7 +120,7 @@ export function isWholeItem(value: unknown): value is Json {
 
 /** Whether a call has no name, so that it cannot be answered. */
 export function isUnnamedCall({ type, name }: Json): boolean {
-  return isCall({ type }) && (typeof name !== 'string' || name === '');
+  return isCall({ type }) && toolNameIn(name) === '';
 }
 
 function isCall({ type }: Json): boolean {

@@ -193,10 +193,10 @@ export class ResponsesDialect implements Dialect {
   /** Returns events that are missing before this one. */
   #endItem(json: Json, item: Json, events: InferenceEvent[]): Json[] {
     const progress = this.#items.progressOf(json, item);
-    const { arguments: args } = item;
+    const { arguments: args, name } = item;
     const missing = this.#items.end(json, item, events);
     json.output_index = progress.outputIndex;
-    if (item.arguments !== args) this.#isChanged = true;
+    if (item.arguments !== args || item.name !== name) this.#isChanged = true;
     if (progress.isDone) return noEvents;
     if (missing !== '' && progress.hasContent)
       return [argumentsDelta({ item_id: item.id, output_index: progress.outputIndex }, missing)];

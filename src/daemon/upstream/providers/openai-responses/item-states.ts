@@ -1,7 +1,7 @@
 import type { InferenceEvent, StartedItem } from '../../../features/upstreams/neutral.ts';
 import { type Json, objectsOf } from '../../json.ts';
 import { argumentsIn, StreamedArguments, unreadableArguments } from '../call-arguments.ts';
-import { CallIds } from '../call-ids.ts';
+import { CallIds, toolNameIn } from '../call-ids.ts';
 import { unnamedCall } from '../provider-failures.ts';
 import { isUnnamedCall } from './answer.ts';
 
@@ -120,11 +120,11 @@ export class ItemStates {
     if (this.#byReference(json, item.id) !== undefined || isUnnamedCall(item)) return false;
     const state = this.#add(json, this.#started(item), events);
     state.startEvents.add(json.type);
-    const { call_id: id, arguments: args } = item;
-    repairCallId(item, state);
+    const { call_id: id, arguments: args, name } = item;
+    repairCall(item, state);
     // Its deltas or its end repeat them.
     if (state.arguments && args !== '') item.arguments = '';
-    return item.call_id !== id || item.arguments !== args;
+    return item.call_id !== id || item.arguments !== args || item.name !== name;
   }
 
   startPart(json: Json): void {
@@ -213,7 +213,7 @@ export class ItemStates {
       return '';
     }
     state.isDone = true;
-    repairCallId(item, state);
+    repairCall(item, state);
     const ended = args && this.#endArguments(state, args, item, events);
     if (ended) item.arguments = ended.text;
     else if (!state.hasContent) emitWhole(item, index, events);
@@ -284,7 +284,7 @@ export class ItemStates {
         return {
           kind: 'function_call',
           callId: this.#callIds.unique(item.call_id),
-          name: String(name),
+          name: toolNameIn(name),
           ...(typeof namespace === 'string' && { namespace }),
           ...(type === 'custom_tool_call' && { custom: true }),
           ...idOf(item.id),
@@ -304,9 +304,11 @@ const noProgress = {
   reasoningSource: undefined,
 };
 
-/** Sets our id in every copy of a call. */
-function repairCallId(item: Json, { callId }: ItemState): void {
-  if (callId !== undefined && item.call_id !== callId) item.call_id = callId;
+/** Sets our id, and the tool's name, in every copy of a call. */
+function repairCall(item: Json, { callId, name }: ItemState): void {
+  if (callId === undefined) return;
+  item.call_id = callId;
+  item.name = name;
 }
 
 function idOf(id: unknown): { id?: string } {
