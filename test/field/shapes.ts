@@ -1057,6 +1057,21 @@ const streams: Shape[] = [
   ),
   messages(
     'streams',
+    'whose blocks do not start',
+    'BerriAI/litellm#30115',
+    [
+      start(),
+      adds({ type: 'thinking_delta', thinking: thought }),
+      closes(),
+      ...pieces(text).map((each) => adds({ type: 'text_delta', text: each }, 1)),
+      closes(1),
+      ...stops('end_turn'),
+    ],
+    wholeMessage([{ type: 'thinking', thinking: thought }, saidBlock], 'end_turn'),
+    { read: { ...answer, reasoning: thought } },
+  ),
+  messages(
+    'streams',
     'unsigned thoughts before a call',
     'kekzl/imp#1555',
     [

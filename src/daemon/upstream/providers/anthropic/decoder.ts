@@ -23,6 +23,7 @@ export function messagesDecoder(origin: Origin, { hasFrames }: { hasFrames: bool
  * if it is something else.
  */
 export function readMessage(json: Json, provider: string): ReturnType<NonNullable<Adapter['readAnswer']>> {
+  if (typeof json.content === 'string') json.content = [{ type: 'text', text: json.content }];
   if (!Array.isArray(json.content))
     throw new UpstreamFailure('broken', `${provider} answered without content`);
   const typed = objectsOf(json.content).filter(({ type }) => textOf(type) !== undefined);

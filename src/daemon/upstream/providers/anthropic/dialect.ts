@@ -243,9 +243,11 @@ export class MessagesDialect implements Dialect {
   }
 
   #addDelta(key: unknown, delta: Json, events: InferenceEvent[]): void {
-    // Some servers send text without starting a block.
-    if (delta.type === 'text_delta' && !this.#blocks.has(key))
-      this.#startBlock(key, { type: 'text' }, events);
+    // Some servers send text or thoughts without starting a block.
+    if (!this.#blocks.has(key)) {
+      if (delta.type === 'text_delta') this.#startBlock(key, { type: 'text' }, events);
+      if (delta.type === 'thinking_delta') this.#startBlock(key, { type: 'thinking' }, events);
+    }
     const block = this.#blocks.get(key);
     if (block?.kind === 'text' && delta.type === 'citations_delta') {
       if (isObject(delta.citation)) block.citations.push(delta.citation);

@@ -164,8 +164,9 @@ export class PassedBlocks {
     const known = deltas.get(delta.type);
     if (known ? typeof delta[known.member] !== 'string' : typeof delta.type !== 'string') return '';
     let start = '';
-    if (delta.type === 'text_delta' && !this.#open.has(key) && !this.#blank.has(key))
-      start = this.#startText(key);
+    const type =
+      delta.type === 'text_delta' ? 'text' : delta.type === 'thinking_delta' ? 'thinking' : undefined;
+    if (type !== undefined && !this.#open.has(key) && !this.#blank.has(key)) start = this.#startOf(type, key);
     const held = this.#blank.size > 0 ? this.#blank.get(key) : undefined;
     if (held !== undefined) {
       const opened = this.#whileBlank(held, frame, delta);
@@ -179,9 +180,10 @@ export class PassedBlocks {
     return start + numbered(json, raw, block.index);
   }
 
-  /** Some servers send text without starting a block. */
-  #startText(key: unknown): string {
-    const json = { type: 'content_block_start', index: key, content_block: { type: 'text', text: '' } };
+  /** Some servers send text or thoughts without starting a block. */
+  #startOf(type: 'text' | 'thinking', key: unknown): string {
+    const content_block = type === 'text' ? { type, text: '' } : { type, thinking: '', signature: '' };
+    const json = { type: 'content_block_start', index: key, content_block };
     return this.#start() + this.#startBlock(JSON.stringify(json), json);
   }
 }
