@@ -83,6 +83,7 @@ const words = [
 ];
 const end = (finish: string, more: Json = {}) => delta({}, finish, more);
 const used = (counts: Json = usage) => chunk({ choices: [], usage: counts });
+const saying = [...words, end('stop'), used()];
 const called = (more: Json = {}): Json => ({
   id: 'call_1',
   type: 'function',
@@ -496,6 +497,66 @@ const vendorErrors: Shape[] = [
     /first message|failed/,
   ),
   vendor(
+    'with a type and a message of their own',
+    'NousResearch/hermes-agent#65643',
+    { choices: null, error_type: 'BadRequestError', error_message: 'A maximum context length of 9 tokens' },
+    /maximum context length/,
+  ),
+  vendor(
+    'with the status in another member',
+    'langchain4j/langchain4j#2585',
+    {
+      error: {
+        message: 'No tool has this name',
+        type: 'invalid_request_error',
+        code: 'tool_use_failed',
+        status_code: 400,
+      },
+    },
+    /No tool has this name/,
+  ),
+  vendor(
+    'of the server behind a router',
+    'cline/cline#12800',
+    {
+      error: {
+        message: 'Stream error occurred',
+        code: 502,
+        value: { error_message: '{"error":{"message":"All seats are taken"}}' },
+      },
+    },
+    /All seats are taken/,
+  ),
+  vendor(
+    'in OpenRouter’s',
+    'zed-industries/zed#64424',
+    {
+      error: {
+        message: 'Provider returned error',
+        code: 502,
+        metadata: { raw: '{"error":{"message":"All seats are taken"}}' },
+      },
+      choices: [],
+    },
+    /All seats are taken/,
+  ),
+  chat(
+    'errors',
+    'that are empty',
+    'Oaklight/llm-rosetta#454',
+    saying.map((event) => ({ ...event, error: {} })),
+    completion({ content: text }, 'stop', { error: {} }),
+    { read: answer },
+  ),
+  chat(
+    'errors',
+    'with a code of success',
+    'maximhq/bifrost#5963',
+    saying.map((event) => ({ ...event, code: 0, message: 'Success' })),
+    completion({ content: text }, 'stop', { code: 0, message: 'Success' }),
+    { read: answer },
+  ),
+  vendor(
     'with a code in words',
     'maximhq/bifrost#5963',
     { code: 'Throttling.RateQuota', message: 'Slower, please', request_id: 'r' },
@@ -906,6 +967,24 @@ const usages: Shape[] = [
     { cached: 5 },
   ),
   counted(
+    'cached tokens by Anthropic’s name',
+    'BerriAI/litellm#36933',
+    { ...usage, cache_read_input_tokens: 5, cache_creation_input_tokens: 0 },
+    { cached: 5, cost: '0.0000215' },
+  ),
+  counted(
+    'cached tokens by the name of the Responses format',
+    'BerriAI/litellm#35127',
+    { ...usage, input_tokens_details: { cached_tokens: 5 } },
+    { cached: 5 },
+  ),
+  counted(
+    'texts',
+    'theopenco/llmgateway#231',
+    { prompt_tokens: '12', completion_tokens: '7', total_tokens: '19' },
+    {},
+  ),
+  counted(
     'the names of another format',
     'decolua/9router#2209',
     { input_tokens: 12, output_tokens: 7 },
@@ -1091,7 +1170,6 @@ const streams: Shape[] = [
 
 const lines = (events: readonly Json[], between: string) =>
   events.map((event) => `data: ${JSON.stringify(event)}${between}`).join('');
-const saying = [...words, end('stop'), used()];
 
 /** A stream of the chat format in the bytes of its server. */
 function sent(name: string, cite: string, stream: string, wanted: Partial<Shape> = { read: answer }): Shape {

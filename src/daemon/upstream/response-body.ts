@@ -1,6 +1,6 @@
 import { type IncomingBody, NetworkFailure } from '../base/world.ts';
-import { isObject, type Json } from './json.ts';
-import { statusIn, vendorError } from './vendor-errors.ts';
+import type { Json } from './json.ts';
+import { errorMember, statusOf, vendorError } from './vendor-errors.ts';
 
 /** Reads at most `bytesMax` bytes of a body as text. If the connection breaks, returns what arrived before. */
 export async function readText(body: IncomingBody, bytesMax: number): Promise<string> {
@@ -28,13 +28,12 @@ export function isHtmlRefusal(status: number, body: string): boolean {
 
 /**
  * The status of an error that was sent as a successful document: `{error: …}`, `{object: "error", …}` or a vendor's own
- * shape. Some providers write the status into `code`; otherwise it is 500. Undefined if the document is an answer.
+ * shape. Undefined if the document is an answer.
  */
 export function errorStatusIn(json: Json): number | undefined {
-  const isError = json.object === 'error' || (json.error !== undefined && json.error !== null);
   // A failed Responses object has `error` too, but is still an answer.
   if (json.object === 'response') return undefined;
-  if (!isError) return vendorError(json)?.status;
-  const code = isObject(json.error) ? (json.error.code ?? json.error.status) : json.code;
-  return statusIn(code) ?? 500;
+  if (json.object === 'error') return statusOf(json);
+  const error = errorMember(json);
+  return error === undefined ? vendorError(json)?.status : statusOf(error);
 }

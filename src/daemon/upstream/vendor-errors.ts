@@ -1,4 +1,5 @@
-import { isObject, type Json, objectsOf, textOf } from './json.ts';
+import { sentenceOf } from './error-sentence.ts';
+import { isObject, type Json, objectOf, textOf } from './json.ts';
 
 /** An error that is not in the shape of its format. */
 export interface VendorError {
@@ -30,19 +31,48 @@ export function vendorError(json: Json): VendorError | undefined {
     if (code === undefined || code === null || Number(code) === 0) return undefined;
     return { status: statusByBaseCode.get(Number(code)) ?? 500, message: textOf(base.status_msg) ?? '' };
   }
-  const { code = json.error_code, success } = json;
-  if (success !== false && code === undefined) return undefined;
-  const [first] = objectsOf(json.errors);
-  const message =
-    textOf(json.msg) ?? textOf(json.message) ?? textOf(json.error_msg) ?? textOf(first?.message);
-  if (success !== false && message === undefined) return undefined;
+  const { code = json.error_code ?? json.error_type, success } = json;
+  if (success !== false && (code === undefined || successCodes.has(String(code)))) return undefined;
+  const message = sentenceOf(json);
+  if (success !== false && message === '') return undefined;
   if (answerMembers.some((name) => json[name] !== undefined && json[name] !== null)) return undefined;
   const name = textOf(code)?.replace(/([a-z])([A-Z])/g, '$1_$2');
   return {
-    status: statusIn(code) ?? 500,
+    status: statusOf({ code: name ?? code }),
     ...(name !== undefined && statusIn(code) === undefined && { code: name }),
-    message: message ?? '',
+    message,
   };
+}
+
+const successCodes = new Set(['0', '200', 'success', 'Success', 'OK', 'ok']);
+
+/** The error in a document or event; undefined if there is none, or an empty one. */
+export function errorMember({ error }: Json): unknown {
+  if (!error || (typeof error === 'object' && Object.keys(error).length === 0)) return undefined;
+  return error;
+}
+
+/** What codes and types of errors say, in lower case. */
+export const billing =
+  /insufficient_quota|insufficient_balance|insufficient_credits|billing|payment_required|arrearage/;
+export const rate = /rate_limit|too_many_requests|resource_exhausted|throttling/;
+export const badKey = /invalid_api_key|incorrect_api_key|authentication|unauthorized|invalid_token/;
+const refused =
+  /invalid_prompt|invalid_request|bad_?request|context_length|unsupported|invalid_image|image_|tool_use_failed/;
+
+/** The status of an error that was not sent with one of its own. */
+export function statusOf(error: unknown): number {
+  const { code, status, status_code, type } = objectOf(error) ?? {};
+  const number = statusIn(code ?? status) ?? statusIn(status_code);
+  if (number !== undefined) return number;
+  const words = [code, status, type]
+    .filter((word) => typeof word === 'string')
+    .join(' ')
+    .toLowerCase();
+  if (billing.test(words)) return 402;
+  if (rate.test(words)) return 429;
+  if (badKey.test(words)) return 401;
+  return refused.test(words) ? 400 : 500;
 }
 
 /** A status that is written as a code. */

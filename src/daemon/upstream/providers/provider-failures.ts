@@ -4,6 +4,7 @@ import {
   type UpstreamFailureDetails,
   type UpstreamFailureKind,
 } from '../../features/upstreams/upstream.ts';
+import { type Json, objectsOf, textOf } from '../json.ts';
 import type { FieldAtFault } from './field-at-fault.ts';
 import { callerErrorCode, sanitizeProviderMessage, unquotedStart } from './sanitize-provider-message.ts';
 
@@ -113,7 +114,7 @@ export function unnamedCall(provider: string): UpstreamFailure {
 }
 
 /** Longer waits are not useful; some providers send days, or nonsense. */
-export const retryAfterSecondsMax = 60;
+const retryAfterSecondsMax = 60;
 
 /**
  * How long a provider asks callers to wait, in whole seconds from 0 to `retryAfterSecondsMax`; undefined if it does not
@@ -131,6 +132,15 @@ export function retryAfterSeconds(headers: Record<string, string>): number | und
   // Relative to the provider's clock if it is sent: two clocks rarely agree.
   const providerNow = Date.parse(headers.date ?? '');
   return clampSeconds((until - (Number.isNaN(providerNow) ? Date.now() : providerNow)) / 1000);
+}
+
+/** Source: google.rpc.RetryInfo, whose `retryDelay` is a number of seconds followed by `s`. */
+export function retryInfoSeconds(error: Json): number | undefined {
+  for (const detail of objectsOf(error.details)) {
+    const match = /^(\d+(?:\.\d+)?)s$/.exec(textOf(detail.retryDelay) ?? '');
+    if (match) return clampSeconds(Number(match[1]));
+  }
+  return undefined;
 }
 
 function clampSeconds(seconds: number): number {

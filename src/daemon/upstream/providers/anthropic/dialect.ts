@@ -2,7 +2,7 @@ import type { Batch, InferenceEvent, RawFrame, StartedItem } from '../../../feat
 import { UpstreamFailure } from '../../../features/upstreams/upstream.ts';
 import { countOf, isObject, type Json, objectOf, objectsOf, textOf } from '../../json.ts';
 import type { Dialect } from '../../sse-decoder.ts';
-import { vendorError } from '../../vendor-errors.ts';
+import { errorMember, vendorError } from '../../vendor-errors.ts';
 import { billedIn } from '../billed.ts';
 import { argumentsIn, StreamedArguments, unreadableArguments } from '../call-arguments.ts';
 import { CallIds, toolNameIn } from '../call-ids.ts';
@@ -167,7 +167,7 @@ export class MessagesDialect implements Dialect {
         this.#close(events);
         break;
       default:
-        if (event.type === 'error' || event.error !== undefined || vendorError(event))
+        if (event.type === 'error' || errorMember(event) !== undefined || vendorError(event))
           throw anthropicStreamFailure(this.#origin.provider, event);
     }
   }

@@ -1,6 +1,7 @@
 import { ownValue } from '../../../../shared/json/json-object.ts';
 import type { UpstreamFailure, UpstreamFailureKind } from '../../../features/upstreams/upstream.ts';
-import { type Json, objectOf, parseObject, textOf } from '../../json.ts';
+import { refusalIn, sentenceOf } from '../../error-sentence.ts';
+import { type Json, objectOf, textOf } from '../../json.ts';
 import { isHtmlRefusal } from '../../response-body.ts';
 import { statusIn, vendorError } from '../../vendor-errors.ts';
 import { anthropicField } from '../field-at-fault.ts';
@@ -27,7 +28,7 @@ export function anthropicFailure(
   headers: Record<string, string>,
   body: string,
 ): UpstreamFailure {
-  const error = errorOf(parseObject(body));
+  const error = errorOf(refusalIn(status, body));
   const kind = isHtmlRefusal(status, body) ? 'server' : kindOf(status, error);
   return refusalFailure(kind, {
     message: `${name} answered ${status} ${loggableType(error)}`.trimEnd(),
@@ -59,9 +60,8 @@ export function anthropicStreamFailure(name: string, event: Json): UpstreamFailu
 /** The error in a body or event: a vendor's own, a text, or the API's. */
 function errorOf(json: Json | undefined): Json {
   if (json === undefined) return {};
-  if (typeof json.error === 'string') return { message: json.error };
   const vendor = json.error === undefined ? vendorError(json) : undefined;
-  return vendor ? { code: vendor.status, message: vendor.message } : (objectOf(json.error) ?? {});
+  return { ...(vendor ? { code: vendor.status } : objectOf(json.error)), message: sentenceOf(json) };
 }
 
 function kindOf(status: number, error: Json): UpstreamFailureKind {

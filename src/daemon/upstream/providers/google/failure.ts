@@ -1,6 +1,7 @@
 import { listOf } from '../../../../shared/json/json-object.ts';
 import { UpstreamFailure, type UpstreamFailureKind } from '../../../features/upstreams/upstream.ts';
-import { countOf, type Json, objectOf, parseObject, textOf } from '../../json.ts';
+import { refusalIn, sentenceOf } from '../../error-sentence.ts';
+import { countOf, type Json, objectOf, textOf } from '../../json.ts';
 import { isHtmlRefusal } from '../../response-body.ts';
 import { statusIn } from '../../vendor-errors.ts';
 import { googleField } from '../field-at-fault.ts';
@@ -9,7 +10,7 @@ import {
   kindOfStatus,
   refusalFailure,
   retryAfterSeconds,
-  retryAfterSecondsMax,
+  retryInfoSeconds,
 } from '../provider-failures.ts';
 import { unquotedStart } from '../sanitize-provider-message.ts';
 
@@ -23,7 +24,8 @@ export function googleFailure(
   if (isHtmlRefusal(status, body)) {
     return new UpstreamFailure('server', `${name} answered ${status} with a web page`, { status });
   }
-  const error = errorIn(parseObject(body) ?? parseObject(body.replace(/^\s*\[|\]\s*$/g, ''))) ?? {};
+  const json = refusalIn(status, body);
+  const error = errorIn(json) ?? json ?? {};
   return toFailure(`${name} answered`, status, error, retryAfterSeconds(headers));
 }
 
@@ -42,7 +44,7 @@ function toFailure(
   error: Json,
   retryAfter: number | undefined,
 ): UpstreamFailure {
-  const providerMessage = textOf(error.message) ?? '';
+  const providerMessage = sentenceOf(error);
   const message = `${what} ${status} ${loggableStatus(error)}`.trimEnd();
   const retryAfterSeconds = retryAfter ?? retryInfoSeconds(error);
   return refusalFailure(kindOf(status, providerMessage, error), {
@@ -76,15 +78,6 @@ function kindOf(status: number, providerMessage: string, error: Json): UpstreamF
 
 function errorReasons(error: Json): string[] {
   return listOf(error.details).map((detail) => textOf(objectOf(detail)?.reason) ?? '');
-}
-
-/** Source: google.rpc.RetryInfo, whose `retryDelay` is a number of seconds followed by `s`. */
-function retryInfoSeconds(error: Json): number | undefined {
-  for (const detail of listOf(error.details)) {
-    const match = /^(\d+(?:\.\d+)?)s$/.exec(textOf(objectOf(detail)?.retryDelay) ?? '');
-    if (match) return Math.min(retryAfterSecondsMax, Math.ceil(Number(match[1])));
-  }
-  return undefined;
 }
 
 /** The status name if it looks like one: logs must not contain anything of the request. */

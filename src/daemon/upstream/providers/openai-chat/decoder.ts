@@ -4,6 +4,7 @@ import type { Batch, InferenceEvent } from '../../../features/upstreams/neutral.
 import { UpstreamFailure } from '../../../features/upstreams/upstream.ts';
 import { isObject, type Json, objectsOf } from '../../json.ts';
 import type { Dialect } from '../../sse-decoder.ts';
+import { errorMember } from '../../vendor-errors.ts';
 import { billedIn } from '../billed.ts';
 import { behindRouter, type Ended, endedWith, saysCall } from '../finish-reasons.ts';
 import { SentText } from '../sent-text.ts';
@@ -84,8 +85,9 @@ export class ChatDialect implements Dialect {
   }
 
   take(json: Json, raw: string, batch: Batch): void {
-    if ((json.error !== undefined && json.error !== null) || json.object === 'error') {
-      throw openAiStreamFailure(this.#provider, json.error ?? json);
+    if (json.error || json.object === 'error') {
+      const error = errorMember(json) ?? (json.object === 'error' ? json : undefined);
+      if (error !== undefined) throw openAiStreamFailure(this.#provider, error);
     }
     if (json.base_resp !== undefined || !Array.isArray(json.choices)) this.#failOnVendorError(json);
     let isChanged = false;

@@ -16,8 +16,11 @@ export class Envelope {
 
   /** Returns whether anything was changed. */
   repair(json: Json): boolean {
-    if (json.object === this.#object) return false;
+    // Of an answer, it is empty, which not every client checks.
+    const hasError = json.error !== undefined && json.error !== null;
+    if (json.object === this.#object && !hasError) return false;
     json.object = this.#object;
+    json.error = undefined;
     return true;
   }
 

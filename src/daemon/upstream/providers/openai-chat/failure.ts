@@ -1,13 +1,13 @@
-import { listOf } from '../../../../shared/json/json-object.ts';
 import {
   UpstreamFailure,
   type UpstreamFailureDetails,
   type UpstreamFailureKind,
 } from '../../../features/upstreams/upstream.ts';
-import { isObject, objectsOf, parseObject, textOf } from '../../json.ts';
+import { faultPath, refusalIn, sentenceOf } from '../../error-sentence.ts';
+import { isObject } from '../../json.ts';
 import { isHtmlRefusal } from '../../response-body.ts';
-import { statusIn, vendorError } from '../../vendor-errors.ts';
-import { accountFailure, explanationOf, retryAfterSeconds } from '../provider-failures.ts';
+import { badKey, billing, rate, statusIn, statusOf, vendorError } from '../../vendor-errors.ts';
+import { accountFailure, explanationOf, retryAfterSeconds, retryInfoSeconds } from '../provider-failures.ts';
 import { sanitizeProviderMessage, unquotedStart } from '../sanitize-provider-message.ts';
 import { saysTooLong, tooLongMessage } from '../too-long.ts';
 
@@ -18,16 +18,15 @@ interface ErrorInfo {
   param: string | undefined;
   /** May quote keys and prompts: it is shown to callers only sanitized. */
   message: string;
+  /** What the provider itself says, which is about the account there. */
+  ownMessage: string;
+  retryAfterSeconds: number | undefined;
   /** Whether there is a code, which may be a number: the sentence of an error without one may be anything. */
   hasCode: boolean;
   /** Whether moderation refused the input; other calls would be answered. */
   isFlagged: boolean;
 }
 
-const billing =
-  /insufficient_quota|insufficient_balance|insufficient_credits|billing|payment_required|arrearage/;
-const rate = /rate_limit|too_many_requests|resource_exhausted|throttling/;
-const badKey = /invalid_api_key|incorrect_api_key|authentication|unauthorized|invalid_token/;
 const noModel = /model_not_found|unknown_model|model_not_exist|no_such_model/;
 const noModelMessage =
   /model(?:(?!model)[^.]){0,120}(not found|does not exist|not exist|not supported|no longer available)|invalid model|not a valid model/i;
@@ -46,10 +45,10 @@ export function openAiFailure(
   headers: Record<string, string>,
   body: string,
 ): UpstreamFailure {
-  const info = errorInfoOf(parseObject(body) ?? parseObject(body.replace(/^\s*\[|\]\s*$/g, '')));
+  const info = errorInfoOf(refusalIn(status, body));
   const kind = isHtmlRefusal(status, body) ? 'server' : kindOf(status, info);
   const details: UpstreamFailureDetails = { status };
-  const retryAfter = retryAfterSeconds(headers);
+  const retryAfter = retryAfterSeconds(headers) ?? info.retryAfterSeconds;
   if (retryAfter !== undefined) details.retryAfterSeconds = retryAfter;
   if (kind === 'caller') Object.assign(details, callerDetails(status, info));
 
@@ -60,9 +59,7 @@ export function openAiFailure(
 
 /** Interprets an error in the middle of a stream, the `error` of a chunk or of a failed response. */
 export function openAiStreamFailure(name: string, error: unknown): UpstreamFailure {
-  const code = isObject(error) ? (error.code ?? error.status) : undefined;
-  const status = statusIn(code) ?? statusFor(errorInfoOf({ error }));
-  return openAiFailure(name, status, {}, JSON.stringify({ error }));
+  return openAiFailure(name, statusOf(error), {}, JSON.stringify({ error }));
 }
 
 /** Interprets an event that says in its vendor's own shape that the call failed; undefined for others. */
@@ -74,25 +71,16 @@ export function vendorStreamFailure(
   return error && openAiStreamFailure(name, { code: error.code ?? error.status, message: error.message });
 }
 
-function statusFor({ code, type }: ErrorInfo): number {
-  const text = `${code} ${type}`;
-  if (billing.test(text)) return 402;
-  if (rate.test(text)) return 429;
-  if (badKey.test(text)) return 401;
-  if (/invalid_prompt|invalid_request|context_length|unsupported|invalid_image|image_/.test(text)) return 400;
-  return 500;
-}
-
 function errorInfoOf(body: Record<string, unknown> | undefined): ErrorInfo {
   const vendor = body?.error === undefined && body ? vendorError(body) : undefined;
   const error = vendor
     ? { code: vendor.code ?? vendor.status, message: vendor.message }
     : (body?.error ?? body ?? {});
   if (!isObject(error)) {
-    const message = textOf(error) ?? '';
-    return { code: '', type: '', param: undefined, message, hasCode: false, isFlagged: false };
+    const message = sentenceOf(error);
+    const without = { code: '', type: '', param: undefined, retryAfterSeconds: undefined };
+    return { ...without, message, ownMessage: message, hasCode: false, isFlagged: false };
   }
-  const detail = faultIn(error.detail) ?? error.detail ?? error.message;
   const metadata = isObject(error.metadata) ? error.metadata : {};
   const code = identifierOf(error.code) || identifierOf(error.status);
   const type = identifierOf(error.type);
@@ -102,32 +90,19 @@ function errorInfoOf(body: Record<string, unknown> | undefined): ErrorInfo {
     hasCode: statusIn(error.code ?? error.status) !== undefined,
     isFlagged: 'flagged_input' in metadata || 'reasons' in metadata || flagged.test(`${code} ${type}`),
     param: paramOf(error.param) ?? paramOf(faultPath(error.detail)),
-    message: typeof detail === 'string' ? detail : detail === undefined ? '' : JSON.stringify(detail),
+    message: sentenceOf(error),
+    ownMessage: sentenceOf({ ...error, metadata: undefined, value: undefined }),
+    retryAfterSeconds: retryInfoSeconds(error),
   };
 }
 
-/** FastAPI lists faults as `{loc, msg, input}`, where the input is the caller's. */
-function faultIn(detail: unknown): string | undefined {
-  const [fault] = objectsOf(detail);
-  const path = faultPath(detail);
-  if (fault === undefined || typeof fault.msg !== 'string') return undefined;
-  return path === undefined ? fault.msg : `${path}: ${fault.msg}`;
-}
-
-function faultPath(detail: unknown): string | undefined {
-  const [fault] = objectsOf(detail);
-  const path = listOf(fault?.loc).filter((step, at) => at > 0 || step !== 'body');
-  if (path.length === 0) return undefined;
-  return path
-    .map((step) => (typeof step === 'number' ? `[${step}]` : `.${String(step)}`))
-    .join('')
-    .slice(1);
-}
-
-function kindOf(status: number, { code, type, message, isFlagged }: ErrorInfo): UpstreamFailureKind {
+function kindOf(
+  status: number,
+  { code, type, message, ownMessage, isFlagged }: ErrorInfo,
+): UpstreamFailureKind {
   const identifiers = `${code} ${type}`;
   if (status === 402 || billing.test(identifiers)) return 'billing';
-  const ofAccount = isFlagged ? undefined : accountFailure(status, message);
+  const ofAccount = isFlagged ? undefined : accountFailure(status, ownMessage);
   // A more exact code says that the model is not there at all.
   if (ofAccount !== undefined && !(ofAccount === 'forbidden' && noModel.test(identifiers))) return ofAccount;
   // First, since some providers send 400 or 413 for rate limits.
@@ -135,12 +110,12 @@ function kindOf(status: number, { code, type, message, isFlagged }: ErrorInfo): 
   if (
     status === 401 ||
     badKey.test(identifiers) ||
-    (status < 500 && badKeyMessage.test(unquotedStart(message)))
+    (status < 500 && badKeyMessage.test(unquotedStart(ownMessage)))
   )
     return 'authentication';
   if (noModel.test(identifiers)) return 'unknown-model';
   if (status === 403) return isFlagged ? 'caller' : 'forbidden';
-  if (status === 404) return kindOfNotFound(code, message);
+  if (status === 404) return kindOfNotFound(code, ownMessage);
   const isRefusal = status === 400 || status === 413 || status === 422;
   // Some servers report it as an error of their own.
   if (!isRefusal) return saysTooLong(`${code} ${type} ${message}`) ? 'caller' : 'server';

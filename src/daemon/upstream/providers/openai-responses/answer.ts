@@ -2,6 +2,7 @@ import type { Tokens, ToolUses } from '../../../../shared/money/money.ts';
 import { UpstreamFailure } from '../../../features/upstreams/upstream.ts';
 import type { Adapter } from '../../adapter.ts';
 import { areCounts, countOf, isObject, type Json, objectOf } from '../../json.ts';
+import { errorMember } from '../../vendor-errors.ts';
 import { billedIn } from '../billed.ts';
 import { argumentsIn, unreadableArguments } from '../call-arguments.ts';
 import { CallIds, toolNameIn, withoutRepeated } from '../call-ids.ts';
@@ -60,8 +61,9 @@ export function outcomeOf(response: Json, name: string): Ended {
   return end.reason === 'stop' ? { ...end, reason: 'max_output_tokens' } : end;
 }
 
-function failureIn({ status, error }: Json, name: string): UpstreamFailure | undefined {
-  if (status !== 'failed' && (error === undefined || error === null)) return undefined;
+function failureIn(response: Json, name: string): UpstreamFailure | undefined {
+  const error = errorMember(response);
+  if (response.status !== 'failed' && error === undefined) return undefined;
   return openAiStreamFailure(name, error ?? {});
 }
 

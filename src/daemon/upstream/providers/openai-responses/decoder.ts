@@ -3,6 +3,7 @@ import type { Batch, InferenceEvent } from '../../../features/upstreams/neutral.
 import { UpstreamFailure } from '../../../features/upstreams/upstream.ts';
 import { isObject, type Json, objectOf } from '../../json.ts';
 import type { Dialect } from '../../sse-decoder.ts';
+import { errorMember } from '../../vendor-errors.ts';
 import { billedIn } from '../billed.ts';
 import { openAiStreamFailure, vendorStreamFailure } from '../openai-chat/failure.ts';
 import { servedModelIn } from '../served-model.ts';
@@ -84,6 +85,7 @@ export class ResponsesDialect implements Dialect {
         missing = this.#endResponse(json.type, json.response ?? json, events);
         break;
       case 'error':
+      case 'response.error':
         throw openAiStreamFailure(this.#provider, isObject(json.error) ? json.error : json);
       case 'response.reasoning_part.added':
       case 'response.reasoning_part.done':
@@ -121,7 +123,8 @@ export class ResponsesDialect implements Dialect {
   }
 
   #failOnError(json: Json): void {
-    if (json.error) throw openAiStreamFailure(this.#provider, json.error);
+    const error = errorMember(json);
+    if (error !== undefined) throw openAiStreamFailure(this.#provider, error);
     const failure = vendorStreamFailure(this.#provider, json);
     if (failure) throw failure;
   }

@@ -1,0 +1,69 @@
+import { listOf } from '../../shared/json/json-object.ts';
+import { isObject, type Json, objectOf, objectsOf, parseObject } from './json.ts';
+
+/** How deep the error of another server may be in an error. */
+const wrappingsMax = 8;
+/** The part of a text that is read. */
+const readCharsMax = 8_000;
+
+/**
+ * What an error says, and of the error of a server behind this one that: routers and gateways put it into theirs, as JSON or the
+ * text of it. Source: OpenRouter's API reference ("metadata.raw"), cline/cline#12800, cline/cline#5202, BerriAI/litellm#17131.
+ */
+export function sentenceOf(error: unknown, depth = 0): string {
+  if (depth > wrappingsMax) return '';
+  if (typeof error === 'string') return sentenceInText(error.slice(0, readCharsMax), depth) || error;
+  if (!isObject(error)) return '';
+  const { metadata, value, error: inner, detail, message, errors } = error;
+  const behind = [objectOf(metadata)?.raw, objectOf(value)?.error_message];
+  const own = [detail, message, inner, error.msg, error.error_message, error.error_msg, listOf(errors)[0]];
+  for (const part of [...behind, ...own]) {
+    const sentence = Array.isArray(part) ? faultIn(part) : sentenceOf(part, depth + 1);
+    if (sentence) return sentence;
+  }
+  return '';
+}
+
+/** The start of an error in a text, as LiteLLM writes it: \`BadRequestError: … - b'{"error": {"message": "…"\`. */
+const errorInText =
+  /^[^{]{0,300}\{(?:\s|\\n)*\\*["']error\\*["']\s*:.{0,300}?\\*["']message\\*["']\s*:\s*\\*["'](.+?)\\*["']\s*(?:[,}]|\\n)/s;
+
+function sentenceInText(text: string, depth: number): string {
+  const json = parseObject(jsonIn(text));
+  if (json) return sentenceOf(json, depth + 1);
+  return (errorInText.exec(text)?.[1] ?? '').replaceAll(/\\+n/g, ' ').replaceAll(/\\+(["'])/g, '$1');
+}
+
+/** What may be JSON in a text: some servers send a list of it, or an event. */
+function jsonIn(text: string): string {
+  const event = /^\s*data:(.*)$/m.exec(text)?.[1];
+  return event ?? text.replace(/^\s*\[|\]\s*$/g, '');
+}
+
+/**
+ * The body of a refusal. Of one that is no JSON, it is the text if the server refuses what was asked; other texts and pages may be
+ * of a server in between.
+ */
+export function refusalIn(status: number, body: string): Json | undefined {
+  const json = parseObject(body) ?? parseObject(jsonIn(body));
+  if (json || /^\s*(<|$)/.test(body) || (status !== 400 && status !== 413 && status !== 422)) return json;
+  return { message: body.replaceAll(/^\s*"|"\s*$/g, '') };
+}
+
+/** FastAPI lists faults as `{loc, msg, input}`, where the input is the caller's. */
+function faultIn(detail: unknown): string | undefined {
+  const [fault] = objectsOf(detail);
+  const path = faultPath(detail);
+  if (fault === undefined || typeof fault.msg !== 'string') return undefined;
+  return path === undefined ? fault.msg : `${path}: ${fault.msg}`;
+}
+
+export function faultPath(detail: unknown): string | undefined {
+  const [fault] = objectsOf(detail);
+  const path = listOf(fault?.loc).filter((step, at) => at > 0 || step !== 'body');
+  if (path.length === 0) return undefined;
+  return path
+    .map((step) => (typeof step === 'number' ? `[${step}]` : `.${String(step)}`))
+    .join('')
+    .slice(1);
+}

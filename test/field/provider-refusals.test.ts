@@ -1,0 +1,101 @@
+import { describe, expect, test } from 'vitest';
+import { anthropic } from '../../src/daemon/upstream/providers/anthropic/index.ts';
+import { googleAdapter } from '../../src/daemon/upstream/providers/google/index.ts';
+import { chatAdapter } from '../../src/daemon/upstream/providers/openai-chat/adapter.ts';
+
+/** What refusals say, wherever their servers write it. The texts are ours. */
+
+const settings = { name: 'p', baseUrl: 'https://p.example/v1' };
+const adapters = {
+  chat: chatAdapter(settings),
+  messages: anthropic.adapter(settings, 'messages'),
+  google: googleAdapter(settings),
+};
+
+function refusal(format: keyof typeof adapters, status: number, body: unknown) {
+  const text = typeof body === 'string' ? body : JSON.stringify(body);
+  return adapters[format].failure(status, {}, text);
+}
+
+const said = 'At most one picture is allowed';
+const inside = { error: { message: said, type: 'invalid_request_error' } };
+const routed = (raw: unknown) => ({
+  error: { message: 'Provider returned error', code: 400, metadata: { raw } },
+});
+
+describe.each([
+  ['in a message that is JSON', 'cline/cline#5202', { error: { message: JSON.stringify(inside) } }],
+  [
+    'of a server behind, without an error around',
+    'NousResearch/hermes-agent#94199',
+    { message: 'Provider returned error', code: 400, metadata: { raw: said } },
+  ],
+  ['in a detail', 'openclaw/openclaw#45216', { detail: said }],
+  ['in a detail that is an object', 'openclaw/openclaw#45216', { detail: inside }],
+  [
+    'after the names of its classes',
+    'BerriAI/litellm#17131',
+    {
+      error: {
+        message: `litellm.BadRequestError: VertexAIException - b'{\\n  "error": {\\n    "code": 400,\\n    "message": "${said}",\\n    "status": "INVALID_ARGUMENT"}}'`,
+        code: '400',
+      },
+    },
+  ],
+  [
+    'in Python’s quotation marks',
+    'OpenHands/OpenHands#3408',
+    {
+      error: {
+        message: `OpenAIException - Error code: 400 - {'error': {'message': '${said}', 'code': 400}}`,
+      },
+    },
+  ],
+  ['as a text', 'Usagi-org/ai-goofish-monitor#57', said],
+  ['as a text of JSON', 'lessweb/deepcode-cli#352', JSON.stringify(said)],
+  ['as an event', 'BerriAI/litellm#17131', `data: ${JSON.stringify(inside)}\n\n`],
+  ['in a list', 'n4ze3m/page-assist#406', [inside]],
+])('a refusal %s (%s)', (_where, _cite, body) => {
+  test.each(['chat', 'messages', 'google'] as const)('is read as %s', (format) => {
+    expect(refusal(format, 400, body)).toMatchObject({ kind: 'caller', details: { publicMessage: said } });
+  });
+});
+
+describe('of the server behind a router', () => {
+  test.each([
+    ['a text', 'open-webui/computer#293', said],
+    ['JSON', 'diegosouzapw/OmniRoute#3044', JSON.stringify(inside)],
+    ['an object', 'smixs/iva-agent#18', inside],
+    ['an event', 'decocms/studio#6827', `data: ${JSON.stringify(inside)}\n\n`],
+  ])('%s is what callers read (%s)', (_form, _cite, raw) => {
+    expect(refusal('chat', 400, routed(raw)).details.publicMessage).toBe(said);
+  });
+
+  test('a prompt that is too long is told as such', () => {
+    const { code } = refusal('chat', 400, routed('{"message":"prompt is too long: 9 > 8"}')).details;
+    expect(code).toBe('context_length_exceeded');
+  });
+
+  test('an empty account there says nothing of ours', () => {
+    expect(refusal('chat', 400, routed('Your credit balance is too low')).kind).toBe('caller');
+    expect(refusal('chat', 400, { error: { message: 'Your credit balance is too low' } }).kind).toBe(
+      'billing',
+    );
+  });
+});
+
+test('a text says nothing where it may be of a server in between', () => {
+  expect(refusal('chat', 404, '404 page not found')).toMatchObject({ kind: 'server' });
+  expect(refusal('chat', 502, said).details.publicMessage).toBeUndefined();
+  expect(refusal('chat', 400, '<html>Bad Request</html>').details.publicMessage).not.toContain('html');
+});
+
+// interviewstreet/hiring-agent#243 and vercel/ai#18627: Gemini names the wait in the body only, also where it speaks OpenAI's format.
+test.each(['chat', 'google'] as const)('the wait that Gemini asks for is kept, as %s', (format) => {
+  const details = [{ '@type': 'type.googleapis.com/google.rpc.RetryInfo', retryDelay: '34.07s' }];
+  const body = [{ error: { code: 429, message: 'Slower', status: 'RESOURCE_EXHAUSTED', details } }];
+  expect(refusal(format, 429, body)).toMatchObject({
+    kind: 'rate-limited',
+    details: { retryAfterSeconds: 35 },
+  });
+});
