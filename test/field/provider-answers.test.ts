@@ -228,6 +228,58 @@ describe('thoughts that a Messages upstream does not sign come back to it', () =
   });
 });
 
+// anomalyco/opencode#8900, ericc-ch/copilot-api#152: what Copilot encrypts may also come after the call.
+describe('thoughts of Copilot come back to it', () => {
+  const thoughts = { reasoning_text: 'Which town?', reasoning_opaque: 'b3BhcXVl' };
+  const thoughtsSent = () => {
+    const messages = asked.at(-1)?.messages as Json[];
+    const [turn, ...others] = messages.filter(({ role }) => role === 'assistant');
+    expect(others).toEqual([]);
+    return { reasoning_text: turn?.reasoning_text, reasoning_opaque: turn?.reasoning_opaque };
+  };
+  const late: Answer = ({ stream }, reply) => {
+    expect(stream).toBe(true);
+    reply.writeHead(200, { 'content-type': 'text/event-stream' });
+    const { reasoning_text, ...opaque } = thoughts;
+    reply.write(chunk({ role: 'assistant', reasoning_text }));
+    reply.write(chunk({ tool_calls: [{ index: 0, ...call('a') }] }));
+    reply.end(`${chunk(opaque) + chunk({}, 'tool_calls', { usage })}data: [DONE]\n\n`);
+  };
+  const early = says({ content: null, ...thoughts, tool_calls: [call('a')] }, 'tool_calls');
+
+  test.each([
+    ['before', early],
+    ['around', late],
+  ])('from a client of the Messages format, %s its call', async (_where, calling) => {
+    const tools = [{ name: 'get_weather', description: 'w', input_schema: schema }];
+    const named = {
+      model: model(),
+      max_tokens: 2048,
+      tools,
+      thinking: { type: 'enabled', budget_tokens: 1024 },
+    };
+    const user = { role: 'user', content: 'Go.' };
+    answer = calling;
+    const { content } = await post('/v1/messages', { ...named, messages: [user] });
+    const result = { type: 'tool_result', tool_use_id: 'a', content: 'sunny' };
+    answer = says({ content: 'Sunny.' }, 'stop');
+    const messages = [user, { role: 'assistant', content }, { role: 'user', content: [result] }];
+    await post('/v1/messages', { ...named, messages });
+    expect(thoughtsSent()).toEqual(thoughts);
+  });
+
+  test('from a stored response', async () => {
+    const tools = [{ type: 'function', strict: false, name: 'get_weather', parameters: schema }];
+    const named = { model: model(), tools };
+    answer = late;
+    const { id } = await post('/v1/responses', { ...named, input: 'Go.' });
+    answer = says({ content: 'Sunny.' }, 'stop');
+    const input = [{ type: 'function_call_output', call_id: 'a', output: 'sunny' }];
+    await post('/v1/responses', { ...named, previous_response_id: id, input });
+    expect(thoughtsSent()).toEqual(thoughts);
+  });
+});
+
 // openclaw/openclaw#97773
 test('a stream that is labelled as JSON reaches the client as it comes', async () => {
   const rest = Promise.withResolvers<void>();
