@@ -848,6 +848,7 @@ const argumentClothes: Shape[] = [
   ...argumentsAs('text', 'openclaw/openclaw#40425', json, { read: calling }),
   ...argumentsAs('text of text', 'tailcallhq/forgecode#2764', JSON.stringify(json), { read: calling }),
   ...argumentsAs('twice in one text', 'NousResearch/hermes-agent#26053', json + json, { read: calling }),
+  ...argumentsAs('a brace too many', 'vllm-project/vllm-ascend#16001', `${json}}`, { read: calling }),
   ...argumentsAs('null as text', 'ollama/ollama#12413', 'null', none),
   ...argumentsAs('null', 'quarkiverse/quarkus-langchain4j#2642', null, none),
   ...argumentsAs('blank', 'huggingface/smolagents#1003', ' ', none),

@@ -39,7 +39,7 @@ const objectsMax = 128;
  */
 export function separateArguments(text: string): string[] | undefined {
   const distinct = new Map<string, string>();
-  for (let rest = text.trim(); rest !== ''; ) {
+  for (let rest = text.trim(); rest !== '' && !(distinct.size > 0 && strayEnd.test(rest)); ) {
     const end = new ObjectEnd().take(rest);
     const first = end === undefined ? undefined : rest.slice(0, end);
     const value = first === undefined ? unreadable : parsed(first);
@@ -51,6 +51,9 @@ export function separateArguments(text: string): string[] | undefined {
   if (distinct.size > 1) distinct.delete('{}');
   return distinct.size === 0 ? undefined : [...distinct.values()];
 }
+
+/** Some servers close an object once more than they open it. Source: vllm-project/vllm-ascend#16001, yigit353/langchain-qwq#30. */
+const strayEnd = /^[\s}\]]*$/;
 
 /** Finds where an object ends in a text that comes in pieces. */
 class ObjectEnd {
@@ -246,9 +249,9 @@ function isStart(text: string): boolean {
   }
 }
 
-/** Whether a text repeats the arguments, or as much of them as came. */
+/** Whether a text after the arguments repeats them, or as much of them as came, or only closes what is closed. */
 function isRepetition(text: string, whole: string): boolean {
-  return whole.trim().startsWith(text.trim()) || isSame(text, whole);
+  return strayEnd.test(text) || whole.trim().startsWith(text.trim()) || isSame(text, whole);
 }
 
 function isSame(one: string, other: string): boolean {

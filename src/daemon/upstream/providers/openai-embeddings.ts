@@ -1,3 +1,4 @@
+import { listOf } from '../../../shared/json/json-object.ts';
 import { UpstreamFailure, type Vector } from '../../features/upstreams/upstream.ts';
 import type { EmbeddingsAdapter, ProviderSettings } from '../adapter.ts';
 import { countOf, type Json, objectOf, objectsOf } from '../json.ts';
@@ -59,11 +60,12 @@ function unreadable(name: string): UpstreamFailure {
   return new UpstreamFailure('broken', `${name} did not answer with one vector for each input`);
 }
 
-/** Numbers, or 32-bit floats in base64. */
+/** Numbers, also as the only list in a list, or 32-bit floats in base64. Source: abetlen/llama-cpp-python#1588. */
 function readVector(embedding: unknown): Vector | undefined {
   if (typeof embedding === 'string') return fromBase64(embedding);
-  const isVector = Array.isArray(embedding) && embedding.length > 0 && embedding.every(Number.isFinite);
-  return isVector ? (embedding as number[]) : undefined;
+  const [first, ...others] = listOf(embedding);
+  const values = Array.isArray(first) && others.length === 0 ? first : listOf(embedding);
+  return values.length > 0 && values.every(Number.isFinite) ? (values as number[]) : undefined;
 }
 
 function fromBase64(text: string): Float32Array | undefined {

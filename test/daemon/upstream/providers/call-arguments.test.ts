@@ -66,6 +66,8 @@ describe('arguments in pieces', () => {
     ['null', ['nu', 'll'], '{}'],
     ['an empty list', ['[', ']'], '{}'],
     ['an empty object', ['{', '}'], '{}'],
+    ['a brace too many', [`${json}}`], json],
+    ['a brace too many, in its own piece', [json, '}', '\n'], json],
     ['another object after the first', [json, '{"city":"Rome"}'], undefined],
     ['a number', ['1'], undefined],
     ['a list', ['[1]'], undefined],
