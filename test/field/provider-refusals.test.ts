@@ -99,3 +99,31 @@ test.each(['chat', 'google'] as const)('the wait that Gemini asks for is kept, a
     details: { retryAfterSeconds: 35 },
   });
 });
+
+const limited = (message: string, more = {}) => ({
+  error: { message, type: 'tokens', code: 'rate_limit_exceeded', ...more },
+});
+
+test.each([
+  ['openai/codex#303', limited('Rate limit reached. Please try again in 6.379s.'), 7],
+  ['openai/codex#2266', limited('Rate limit reached. Please try again in 350ms.'), 1],
+  ['openai/codex#3764', limited('Rate limit is exceeded. Try again in 17 seconds.'), 17],
+  [
+    'icereed/paperless-gpt#814',
+    limited('You exceeded the token rate limit. Please retry after 45 seconds.'),
+    45,
+  ],
+  ['Kilo-Org/kilocode#14269', limited('Quota exceeded. Please retry in 26.660853464s.'), 27],
+  ['lidge-jun/opencodex#5041', limited('Your limit will reset in 35 seconds'), 35],
+  ['minutes', limited('Please try again in 1m2.5s.'), 60],
+  ['milliseconds', limited('Please try again in 20 milliseconds.'), 1],
+  ['raine/claude-code-proxy#139', limited('Slower', { resets_in_seconds: 9 }), 9],
+  ['of a router', limited('Slower', { metadata: { retry_after_seconds: '12' } }), 12],
+  ['no number', limited('Please try again in a few seconds.'), undefined],
+  ['no wait', limited('Limit 30 per minute.'), undefined],
+])('the wait that a rate limit names is kept without a header (%s)', (_cite, body, seconds) => {
+  for (const format of ['chat', 'messages', 'google'] as const) {
+    const { kind, details } = refusal(format, 429, body);
+    expect({ kind, seconds: details.retryAfterSeconds }).toEqual({ kind: 'rate-limited', seconds });
+  }
+});

@@ -4,8 +4,8 @@ import {
   type UpstreamFailureDetails,
   type UpstreamFailureKind,
 } from '../../features/upstreams/upstream.ts';
-import { type Json, objectsOf, textOf } from '../json.ts';
 import type { FieldAtFault } from './field-at-fault.ts';
+import { waitSaid } from './retry-after.ts';
 import { callerErrorCode, sanitizeProviderMessage, unquotedStart } from './sanitize-provider-message.ts';
 
 /** Classifies a status of 400 or more when the body says nothing more specific. */
@@ -74,7 +74,8 @@ export function refusalFailure(
   const explanation = (hasCode || code !== '') && explanationOf(kind, code, providerMessage);
   const details: UpstreamFailureDetails = { ...sentStatus, ...explanation };
   const isTransient = kind === 'rate-limited' || kind === 'server';
-  if (isTransient && retryAfterSeconds !== undefined) details.retryAfterSeconds = retryAfterSeconds;
+  const wait = retryAfterSeconds ?? (kind === 'rate-limited' ? waitSaid(providerMessage ?? '') : undefined);
+  if (isTransient && wait !== undefined) details.retryAfterSeconds = wait;
   return new UpstreamFailure(kind, message, details);
 }
 
@@ -111,38 +112,4 @@ export function refuseImageOutput({ wire, body }: Inference): void {
 /** A tool call without a name, which no client could answer. */
 export function unnamedCall(provider: string): UpstreamFailure {
   return new UpstreamFailure('broken', `${provider} called a tool without naming it`);
-}
-
-/** Longer waits are not useful; some providers send days, or nonsense. */
-const retryAfterSecondsMax = 60;
-
-/**
- * How long a provider asks callers to wait, in whole seconds from 0 to `retryAfterSecondsMax`; undefined if it does not
- * say. Source: RFC 9110, 10.2.3; `retry-after-ms` is OpenAI's and more precise.
- */
-export function retryAfterSeconds(headers: Record<string, string>): number | undefined {
-  const ms = headers['retry-after-ms'];
-  if (ms !== undefined && /^\d+(\.\d+)?$/.test(ms)) return clampSeconds(Number(ms) / 1000);
-  const value = headers['retry-after']?.trim();
-  if (value === undefined || value === '') return undefined;
-  if (/^\d+(\.\d+)?$/.test(value)) return clampSeconds(Number(value));
-  // Dates start with a weekday; Date.parse would accept many other texts.
-  const until = /^[A-Z][a-z]{2}/.test(value) ? Date.parse(value) : Number.NaN;
-  if (Number.isNaN(until)) return undefined;
-  // Relative to the provider's clock if it is sent: two clocks rarely agree.
-  const providerNow = Date.parse(headers.date ?? '');
-  return clampSeconds((until - (Number.isNaN(providerNow) ? Date.now() : providerNow)) / 1000);
-}
-
-/** Source: google.rpc.RetryInfo, whose `retryDelay` is a number of seconds followed by `s`. */
-export function retryInfoSeconds(error: Json): number | undefined {
-  for (const detail of objectsOf(error.details)) {
-    const match = /^(\d+(?:\.\d+)?)s$/.exec(textOf(detail.retryDelay) ?? '');
-    if (match) return clampSeconds(Number(match[1]));
-  }
-  return undefined;
-}
-
-function clampSeconds(seconds: number): number {
-  return Math.min(retryAfterSecondsMax, Math.max(0, Math.ceil(seconds)));
 }

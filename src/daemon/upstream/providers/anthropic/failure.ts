@@ -5,7 +5,8 @@ import { type Json, objectOf, textOf } from '../../json.ts';
 import { isHtmlRefusal } from '../../response-body.ts';
 import { statusIn, vendorError } from '../../vendor-errors.ts';
 import { anthropicField } from '../field-at-fault.ts';
-import { accountFailure, kindOfStatus, refusalFailure, retryAfterSeconds } from '../provider-failures.ts';
+import { accountFailure, kindOfStatus, refusalFailure } from '../provider-failures.ts';
+import { retryAfterSeconds, waitIn } from '../retry-after.ts';
 
 /** Source: Anthropic's API reference, "Errors". */
 const kindByType: Record<string, UpstreamFailureKind> = {
@@ -34,7 +35,7 @@ export function anthropicFailure(
     message: `${name} answered ${status} ${loggableType(error)}`.trimEnd(),
     status,
     providerMessage: textOf(error.message),
-    retryAfterSeconds: retryAfterSeconds(headers),
+    retryAfterSeconds: retryAfterSeconds(headers) ?? waitIn(error),
     code: loggableType(error),
     hasCode: statusIn(error.code) !== undefined,
     field: anthropicField(textOf(error.message) ?? ''),
@@ -50,7 +51,7 @@ export function anthropicStreamFailure(name: string, event: Json): UpstreamFailu
     message: `${name} broke off with ${code || 'an error'}`,
     status: undefined,
     providerMessage,
-    retryAfterSeconds: undefined,
+    retryAfterSeconds: waitIn(error),
     code,
     hasCode: statusIn(error.code) !== undefined,
     field: anthropicField(providerMessage ?? ''),

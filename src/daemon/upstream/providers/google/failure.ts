@@ -5,13 +5,8 @@ import { countOf, type Json, objectOf, textOf } from '../../json.ts';
 import { isHtmlRefusal } from '../../response-body.ts';
 import { statusIn } from '../../vendor-errors.ts';
 import { googleField } from '../field-at-fault.ts';
-import {
-  accountFailure,
-  kindOfStatus,
-  refusalFailure,
-  retryAfterSeconds,
-  retryInfoSeconds,
-} from '../provider-failures.ts';
+import { accountFailure, kindOfStatus, refusalFailure } from '../provider-failures.ts';
+import { retryAfterSeconds, waitIn } from '../retry-after.ts';
 import { unquotedStart } from '../sanitize-provider-message.ts';
 
 /** Interprets an error response: `{error:{code, message, status, details[]}}`, sometimes in a list. */
@@ -46,7 +41,7 @@ function toFailure(
 ): UpstreamFailure {
   const providerMessage = sentenceOf(error);
   const message = `${what} ${status} ${loggableStatus(error)}`.trimEnd();
-  const retryAfterSeconds = retryAfter ?? retryInfoSeconds(error);
+  const retryAfterSeconds = retryAfter ?? waitIn(error);
   return refusalFailure(kindOf(status, providerMessage, error), {
     message,
     status,

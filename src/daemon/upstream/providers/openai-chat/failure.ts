@@ -7,7 +7,8 @@ import { faultPath, refusalIn, sentenceOf } from '../../error-sentence.ts';
 import { isObject } from '../../json.ts';
 import { isHtmlRefusal } from '../../response-body.ts';
 import { badKey, billing, rate, statusIn, statusOf, vendorError } from '../../vendor-errors.ts';
-import { accountFailure, explanationOf, retryAfterSeconds, retryInfoSeconds } from '../provider-failures.ts';
+import { accountFailure, explanationOf } from '../provider-failures.ts';
+import { retryAfterSeconds, waitIn, waitSaid } from '../retry-after.ts';
 import { sanitizeProviderMessage, unquotedStart } from '../sanitize-provider-message.ts';
 import { saysTooLong, tooLongMessage } from '../too-long.ts';
 
@@ -48,7 +49,8 @@ export function openAiFailure(
   const info = errorInfoOf(refusalIn(status, body));
   const kind = isHtmlRefusal(status, body) ? 'server' : kindOf(status, info);
   const details: UpstreamFailureDetails = { status };
-  const retryAfter = retryAfterSeconds(headers) ?? info.retryAfterSeconds;
+  const said = kind === 'rate-limited' ? waitSaid(info.message) : undefined;
+  const retryAfter = retryAfterSeconds(headers) ?? info.retryAfterSeconds ?? said;
   if (retryAfter !== undefined) details.retryAfterSeconds = retryAfter;
   if (kind === 'caller') Object.assign(details, callerDetails(status, info));
 
@@ -92,7 +94,7 @@ function errorInfoOf(body: Record<string, unknown> | undefined): ErrorInfo {
     param: paramOf(error.param) ?? paramOf(faultPath(error.detail)),
     message: sentenceOf(error),
     ownMessage: sentenceOf({ ...error, metadata: undefined, value: undefined }),
-    retryAfterSeconds: retryInfoSeconds(error),
+    retryAfterSeconds: waitIn(error),
   };
 }
 

@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest';
 import { chatAdapter } from '../../../../../src/daemon/upstream/providers/openai-chat/adapter.ts';
 import { responsesAdapter } from '../../../../../src/daemon/upstream/providers/openai-responses/adapter.ts';
-import { retryAfterSeconds } from '../../../../../src/daemon/upstream/providers/provider-failures.ts';
+import { retryAfterSeconds } from '../../../../../src/daemon/upstream/providers/retry-after.ts';
 import { ends } from '../../../../support/ends.ts';
 
 const settings = { name: 'p', baseUrl: 'https://p.example/v1' };
@@ -189,10 +189,15 @@ describe('Retry-After', () => {
     [{ 'retry-after': '0.2' }, 1],
     [{ 'retry-after': '1000000000' }, 60],
     [{ 'retry-after': '-5' }, undefined],
+    [{ 'retry-after': '30s' }, 30],
+    [{ 'retry-after': '350ms' }, 1],
+    [{ 'retry-after': '0m12.5s' }, 13],
+    [{ 'retry-after': '1h0m0s' }, 60],
     [{ 'retry-after': 'soon' }, undefined],
     [{ 'retry-after': '' }, undefined],
     [{}, undefined],
     [{ 'retry-after-ms': '1500', 'retry-after': '9' }, 2],
+    [{ 'x-ms-retry-after-ms': '1500', 'retry-after': '9' }, 2],
     [{ 'retry-after': 'Sat, 21 Nov 2026 08:00:30 GMT', date: 'Sat, 21 Nov 2026 08:00:00 GMT' }, 30],
     [{ 'retry-after': 'Sat, 21 Nov 2026 07:00:00 GMT', date: 'Sat, 21 Nov 2026 08:00:00 GMT' }, 0],
     [{ 'retry-after': 'Sat, 21 Nov 2099 08:00:00 GMT' }, 60],
