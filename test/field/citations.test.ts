@@ -89,6 +89,31 @@ describe.each(formats)('of the %s format', (wire) => {
   );
 });
 
+// BerriAI/litellm#13777, vercel/ai#9164: Perplexity, and xAI, list their pages next to the choices, with each chunk or the last.
+describe.each([
+  ['Perplexity', { citations: [page.url], search_results: [{ ...page, date: null }] }, page.title],
+  ['Perplexity, the results only', { search_results: [page] }, page.title],
+  ['xAI', { citations: [page.url] }, page.url],
+])('pages next to the choices, of %s', (_provider, beside, title) => {
+  test.each(
+    (['responses', 'messages'] as const).flatMap((client) =>
+      [false, true].map((stream) => ({ client, stream })),
+    ),
+  )('for a client of $client, streamed: $stream', async ({ client, stream }) => {
+    const shape = { name: 'sources', wire: 'chat' as const, answer: { content: `${cited}[1]` }, beside };
+    expect(faultOf(shape, await conversations.hold(shape, client, stream))).toBeUndefined();
+    const said = JSON.stringify(conversations.said());
+    expect(said.split(JSON.stringify(page.url).slice(1, -1)).length - 1).toBe(title === page.url ? 2 : 1);
+    expect(said).toContain(JSON.stringify(title));
+  });
+
+  test('are not told twice where they have places in the text', async () => {
+    const shape = { name: 'sources', wire: 'chat' as const, answer: answers.chat, beside };
+    await conversations.hold(shape, 'responses', true);
+    wanted.responses(conversations.said());
+  });
+});
+
 test('a document is named in the Responses format, which has a place for it', async () => {
   await conversations.hold(
     { name: 'citations', wire: 'messages', answer: answers.messages },

@@ -23,6 +23,8 @@ export interface GivenBack {
   wire: Format;
   /** The message of the chat format, the items of the Responses format, or the blocks of the Messages format. */
   answer: Json | Json[];
+  /** The members next to the choices of the chat format. */
+  beside?: Json;
   /** The provider's word for the end; by default that of an answer with or without calls. */
   finish?: string;
   /** What must be in the next request, whatever the client's format. */
@@ -69,11 +71,11 @@ function piecesOf(name: string, value: unknown): unknown[] {
   });
 }
 
-function chatAnswer({ answer, finish, isLate }: GivenBack, stream: boolean): string {
+function chatAnswer({ answer, beside, finish, isLate }: GivenBack, stream: boolean): string {
   const message = { role: 'assistant', ...(answer as Json) };
   const calls = (message as Json).tool_calls as Json[] | undefined;
   const finish_reason = finish ?? (calls ? 'tool_calls' : 'stop');
-  const head = { id: 'c1', created: 1, model: 'm' };
+  const head = { id: 'c1', created: 1, model: 'm', ...beside };
   if (!stream) {
     const choices = [{ index: 0, message, finish_reason }];
     return JSON.stringify({ ...head, object: 'chat.completion', choices, usage });

@@ -14,6 +14,10 @@ export class SentText {
   /** Whether each piece repeats all before it, as with some servers. */
   #isCumulative = false;
 
+  get length(): number {
+    return this.#length;
+  }
+
   get isEmpty(): boolean {
     return this.#length === 0;
   }

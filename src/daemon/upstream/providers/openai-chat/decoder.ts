@@ -20,6 +20,7 @@ import {
   reasoningOf,
   signedIn,
 } from './reasoning.ts';
+import { sourcesIn } from './sources.ts';
 import { ToolCalls, withFunction } from './tool-calls.ts';
 import { chatTokens, chatUsageIn, laterTokens } from './usage.ts';
 
@@ -39,6 +40,9 @@ export class ChatDialect implements Dialect {
   readonly #text = new SentText();
   /** Those that came before the text that they are of. */
   readonly #annotations: Json[] = [];
+  /** The pages that the answer is based on, if they have no places in its text. */
+  #sources: Json[] | undefined;
+  #hasAnnotations = false;
   readonly #thoughts = new SentText();
   /** Whether the text so far is blank. */
   #isBlank = true;
@@ -114,6 +118,7 @@ export class ChatDialect implements Dialect {
     const usage = chatUsageIn(json);
     this.#tier = json.service_tier ?? this.#tier;
     this.#served ??= json.model;
+    this.#sources = sourcesIn(json) ?? this.#sources;
     if (usage !== undefined) this.#takeUsage(usage, batch.events);
     if (!Array.isArray(choices)) {
       // Clients validate each line: anything that is not a chunk is dropped, and usage alone is made into one.
@@ -163,6 +168,7 @@ export class ChatDialect implements Dialect {
       throw new UpstreamFailure('broken', `${name} ended its stream without a finish reason`);
     }
     this.#endReasoning(events);
+    if (this.#message >= 0 && !this.#hasAnnotations) this.#annotateEnd(events);
     this.#endCalls(events, end);
     const items = this.#calls.items();
     if (this.#message >= 0) items.push(this.#message);
@@ -400,11 +406,20 @@ export class ChatDialect implements Dialect {
   }
 
   #annotate(events: InferenceEvent[]): void {
+    this.#hasAnnotations = true;
     for (const annotation of this.#annotations.splice(0)) {
       // The chat format nests what the Responses format has next to the type.
       const inner = annotation.url_citation;
       const flat = isObject(inner) ? { type: 'url_citation', ...inner } : annotation;
       events.push({ type: 'annotation', index: this.#messageIndex(events), annotation: flat });
+    }
+  }
+
+  #annotateEnd(events: InferenceEvent[]): void {
+    const { length: end } = this.#text;
+    for (const source of this.#sources ?? []) {
+      const annotation = { ...source, start_index: end, end_index: end };
+      events.push({ type: 'annotation', index: this.#message, annotation });
     }
   }
 
