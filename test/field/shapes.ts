@@ -1169,6 +1169,39 @@ const streams: Shape[] = [
   ),
 ];
 
+/** A message of the Responses format as servers write it that convert answers of others: at its end only, or after its deltas. */
+function messageAs(name: string, cite: string, more: Json): Shape[] {
+  const item = { ...message(), ...more };
+  return [
+    responses('items', name, cite, [created, over([item])], response([item]), { read: answer }),
+    responses(
+      'items',
+      `${name}, as an item`,
+      cite,
+      [created, { type: 'response.output_item.done', output_index: 0, item }, over([])],
+      response([item]),
+      { read: answer },
+    ),
+  ];
+}
+
+const items: Shape[] = [
+  ...messageAs('a text for the parts', 'a sibling', { content: text }),
+  ...messageAs('parts of the chat format', 'a sibling', { content: [{ type: 'text', text }] }),
+  ...messageAs('a part without a text', 'BerriAI/litellm#31698', {
+    content: [{ ...part(text), text: null }, part(text)],
+  }),
+  ...messageAs('no type', 'a sibling', { type: undefined }),
+  responses(
+    'items',
+    'a text next to no items',
+    'router-for-me/CLIProxyAPI#3064',
+    [created, over([], { output_text: text })],
+    response([], { output_text: text }),
+    { read: answer },
+  ),
+];
+
 const lines = (events: readonly Json[], between: string) =>
   events.map((event) => `data: ${JSON.stringify(event)}${between}`).join('');
 
@@ -1375,5 +1408,6 @@ export const shapes: readonly Shape[] = [
   ...streams,
   ...framings,
   ...writings,
+  ...items,
   ...leakedNames,
 ];

@@ -1,7 +1,7 @@
 import type { Tokens, ToolUses } from '../../../../shared/money/money.ts';
 import { UpstreamFailure } from '../../../features/upstreams/upstream.ts';
 import type { Adapter } from '../../adapter.ts';
-import { areCounts, countOf, isObject, type Json, objectOf } from '../../json.ts';
+import { areCounts, countOf, isObject, type Json, objectOf, textOf } from '../../json.ts';
 import { errorMember } from '../../vendor-errors.ts';
 import { billedIn } from '../billed.ts';
 import { argumentsIn, unreadableArguments } from '../call-arguments.ts';
@@ -25,6 +25,7 @@ export function readResponsesAnswer(
   json.status ??= Array.isArray(json.output) ? 'completed' : undefined;
   const { reason: finish, ...word } = outcomeOf(json, name);
   if (!Array.isArray(json.output)) throw new UpstreamFailure('broken', `${name} answered without output`);
+  repairOutput(json, json.output);
   if (!json.output.every(isWholeItem)) json.output = json.output.filter(isWholeItem);
   json.output = withoutRepeated(json.output as Json[], ({ call_id: id }) => id);
   const ids = new CallIds();
@@ -106,6 +107,39 @@ function toolUsesIn({ output: items, tool_usage: reportedUse }: Json): ToolUses 
       : undefined;
   if (searches !== undefined && searches <= searchesMax) uses.webSearch = searches;
   return uses.webSearch + uses.fileSearch > 0 ? uses : undefined;
+}
+
+/** Corrects the items of a response, and adds the one of a text that is written next to them only. */
+export function repairOutput({ output_text: text }: Json, output: unknown[]): void {
+  for (const item of output) repairItem(item);
+  if (output.length === 0 && typeof text === 'string' && text !== '')
+    output.push({ type: 'message', role: 'assistant', status: 'completed', content: [partOf(text)] });
+}
+
+/**
+ * Corrects a message without its type, or whose content is a text or parts of the chat format, as servers have it that convert
+ * answers. Returns whether it was changed. Source: BerriAI/litellm#31698.
+ */
+export function repairItem(item: unknown): boolean {
+  if (!isObject(item)) return false;
+  const { role, content } = item;
+  const isUntyped = item.type === undefined && role === 'assistant';
+  if (isUntyped) item.type = 'message';
+  const isOther = typeof content === 'string' || (Array.isArray(content) && !content.every(isPart));
+  if (item.type !== 'message' || !isOther) return isUntyped;
+  item.content = (Array.isArray(content) ? content : [content]).map((part) =>
+    isPart(part) ? part : partOf(part),
+  );
+  return true;
+}
+
+function isPart(part: unknown): part is Json {
+  return isObject(part) && part.type !== 'text' && part.text !== null;
+}
+
+function partOf(part: unknown): Json {
+  const { text, ...members } = isObject(part) ? part : { text: part };
+  return { annotations: [], ...members, type: 'output_text', text: textOf(text) ?? '' };
 }
 
 /** Whether a value is an output item: without a type it is nothing that a client could read. */

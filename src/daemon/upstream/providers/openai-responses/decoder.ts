@@ -1,4 +1,5 @@
 import { providerMembers } from '../../../../shared/formats/response-members.ts';
+import { listOf } from '../../../../shared/json/json-object.ts';
 import type { Batch, InferenceEvent } from '../../../features/upstreams/neutral.ts';
 import { UpstreamFailure } from '../../../features/upstreams/upstream.ts';
 import { isObject, type Json, objectOf } from '../../json.ts';
@@ -7,7 +8,7 @@ import { errorMember } from '../../vendor-errors.ts';
 import { billedIn } from '../billed.ts';
 import { openAiStreamFailure, vendorStreamFailure } from '../openai-chat/failure.ts';
 import { servedModelIn } from '../served-model.ts';
-import { isItem, isWholeItem, outcomeOf, responsesTokensIn } from './answer.ts';
+import { isItem, isWholeItem, outcomeOf, repairItem, repairOutput, responsesTokensIn } from './answer.ts';
 import { type ItemProgress, ItemStates } from './item-states.ts';
 import { argumentsDelta, missingEvents } from './missing-events.ts';
 
@@ -67,6 +68,7 @@ export class ResponsesDialect implements Dialect {
         // Not passed on: on their own they are not an answer, and callers get our snapshots of the response.
         return;
       case 'response.output_item.done':
+        this.#isChanged = repairItem(json.item);
         if (!isWholeItem(json.item)) return;
         missing = this.#endItem(json, json.item, events);
         break;
@@ -217,7 +219,9 @@ export class ResponsesDialect implements Dialect {
     // Some servers leave it out, or forget to change it.
     if (isRunning(response.status)) response.status = statusByEvent[type] ?? 'completed';
     const end = outcomeOf(response, this.#provider);
-    const output = Array.isArray(response.output) ? response.output.filter(isWholeItem) : [];
+    const listed = listOf(response.output);
+    repairOutput(this.#items.areNone ? response : {}, listed);
+    const output = listed.filter(isWholeItem);
     const unfinished = this.#items.progressOfAll(output).filter(({ isDone }) => !isDone);
     this.#items.endAll(output, events, { isCut: end.reason !== 'stop' });
     const members = providerMembers(response);

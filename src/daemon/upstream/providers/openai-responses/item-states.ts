@@ -151,6 +151,10 @@ export class ItemStates {
   }
 
   /** Whether there are items, and all have ended. */
+  get areNone(): boolean {
+    return this.#states.length === 0;
+  }
+
   get areAllDone(): boolean {
     return this.#states.length > 0 && this.#states.every(({ isDone }) => isDone);
   }
