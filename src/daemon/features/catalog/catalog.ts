@@ -5,7 +5,7 @@ import type { World } from '../../base/world.ts';
 import { type AliasTarget, mapTarget, modelsInOrder, modelsOf } from './alias.ts';
 import { buildOffer, settledPrices } from './build-offer.ts';
 import { indexModels, type ModelIndex, type ModelSlot } from './model-index.ts';
-import { nearestNames } from './model-names.ts';
+import { nearestNames, plainName } from './model-names.ts';
 import { starIn } from './name-pattern.ts';
 import type { Offer, ProviderDescription, Resolution } from './offer.ts';
 import { loadPriceLibrary, type PriceLibrary } from './price-library.ts';
@@ -53,7 +53,7 @@ export class AliasIndex {
     const exact = ownValue(this.#aliases, name);
     if (exact !== undefined && !isWildcard(name)) return exact;
     const lower = name.toLowerCase();
-    const sameName = this.#anyCase.get(lower);
+    const sameName = this.#anyCase.get(lower) ?? this.#anyCase.get(plainName(lower));
     if (sameName !== undefined) return sameName;
     const hasProvider = name.includes('/');
     for (const wildcard of this.#wildcards) {

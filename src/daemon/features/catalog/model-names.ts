@@ -16,6 +16,18 @@ export function canonicalName(id: string): string {
     .replace(/^((?:.*\/)?claude-[a-z]+-\d+)-0$/, '$1');
 }
 
+/**
+ * A name without what clients add to it: `[1m]`, by which Claude Code asks for a longer context. The same name if there is nothing.
+ */
+export function plainName(name: string): string {
+  return name.replace(/\[\d{1,3}[km]\]$/i, '');
+}
+
+/** A name without the date of its snapshot: `claude-haiku-4-5-20251001`, `claude-haiku-4-5@20251001`, `gpt-5-2025-08-07`. */
+export function undatedName(name: string): string {
+  return name.replace(/[-@](20[2-9]\d)-?(0[1-9]|1[0-2])-?(0[1-9]|[12]\d|3[01])$/, '');
+}
+
 /** The short forms of an id: `groq/openai/gpt-oss-20b` → `openai/gpt-oss-20b`, `gpt-oss-20b`. */
 export function suffixesOf(id: string): string[] {
   const suffixes: string[] = [];

@@ -1,9 +1,10 @@
 import { ApiError } from '../../../shared/errors.ts';
+import { ifValid } from '../../../shared/faults/invalid-request.ts';
 import { quoted } from '../../../shared/faults/not-found.ts';
 import { ownValue } from '../../../shared/json/json-object.ts';
 import { inWords } from '../../../shared/text/in-words.ts';
 import { idOf, isMaker, isReseller, type ModelIndex, type ModelSlot } from './model-index.ts';
-import { canonicalName, nearestNames } from './model-names.ts';
+import { canonicalName, nearestNames, plainName, undatedName } from './model-names.ts';
 import type { ProviderDescription } from './offer.ts';
 
 /** The advice for a name without similar ones, to callers of the API. */
@@ -13,7 +14,8 @@ export const listAdvice = 'GET /v1/models lists the models.';
  * Finds a model by, in this order: its id in any spelling; a provider's name before a model's (`openrouter/…`, `groq/…`),
  * which pins that provider; a suffix, such as a name without its maker's, of callable models, or else of any. A suffix of several
  * models stands for the one whose name it is first, then for the others. Unlisted names are forwarded to callable providers that
- * accept any name.
+ * accept any name. What clients add to names counts only if a model's name has it, and the date of a snapshot that no provider
+ * lists is left out: Claude Code asks for `claude-haiku-4-5-20251001`, which resellers list without the date.
  */
 export function resolveName(
   name: string,
@@ -23,6 +25,8 @@ export function resolveName(
   const canonical = canonicalName(name);
   const exact = index.slots.get(name) ?? index.byCanonicalName.get(canonical);
   if (exact) return exact;
+  const plain = plainName(name);
+  if (plain !== name) return resolveName(plain, index, canCall);
   const pinned = resolvePinned(name, index, canCall);
   if (pinned) return pinned;
   const bySuffix = index.bySuffix.get(canonical) ?? [];
@@ -31,6 +35,10 @@ export function resolveName(
   if (owner) return others.length === 0 ? owner : { ...owner, others: others.map(({ id }) => id) };
   const forwarded = forwardToReseller(name, index, canCall);
   if (forwarded) return forwarded;
+  const undated = undatedName(name);
+  // The sentence names what the caller wrote.
+  const found = undated === name ? undefined : ifValid(() => resolveName(undated, index, canCall));
+  if (found) return found;
   throw notFound(name, index);
 }
 

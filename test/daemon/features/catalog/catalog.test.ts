@@ -41,6 +41,12 @@ describe('a name resolves', () => {
     ['openrouter/new/thing', 'new/thing', ['openrouter']],
     ['assistant', 'sim/assistant', ['simulator']],
     ['qwen3:8b', 'ollama/qwen3:8b', ['ollama']],
+    // What Claude Code and others send: anthropics/claude-code#41120, BerriAI/litellm#12061, finch-xu/cc-router#22
+    ['claude-opus-4-5-20251101', 'anthropic/claude-opus-4-5', ['anthropic', 'openrouter', 'vercel']],
+    ['claude-opus-4-5@20251101', 'anthropic/claude-opus-4-5', ['anthropic', 'openrouter', 'vercel']],
+    ['anthropic/claude-opus-4-5[1m]', 'anthropic/claude-opus-4-5', ['anthropic', 'openrouter', 'vercel']],
+    ['claude-opus-4-5-20251101[1m]', 'anthropic/claude-opus-4-5', ['anthropic', 'openrouter', 'vercel']],
+    ['gpt-5-2025-08-07', 'openai/gpt-5', ['openai', 'openrouter', 'vercel']],
   ])('%s → %s at %j', async (name, id, providers) => {
     const resolution = await catalog.resolve(name);
     expect(resolution.id).toBe(id);
@@ -62,6 +68,7 @@ describe('a name resolves', () => {
     ['opnai/gpt-5', ['openai/gpt-5']],
     ['groq/lama-3.3', ['groq/llama-3.3']],
     ['sim/asistant', ['sim/assistant']],
+    ['gtp-5-2025-08-07', []],
   ])('%s: nothing, with suggestions', async (name, nearest) => {
     const failure = await failureOf(catalog.resolve(name));
     expect(failure).toMatchObject({ code: 'model_not_found', param: 'model', status: 404 });
