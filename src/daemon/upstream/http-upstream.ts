@@ -1,5 +1,6 @@
 import { loopTurns } from '../../shared/async/loop-turns.ts';
 import { listOf } from '../../shared/json/json-object.ts';
+import { withoutHalfCharacters } from '../../shared/json/json-text.ts';
 import { KnownSecrets } from '../../shared/masking/known-secrets.ts';
 import { secretsOfServers } from '../../shared/masking/mask-json.ts';
 import { maskText } from '../../shared/masking/mask-text.ts';
@@ -193,7 +194,7 @@ function dial(
     method: 'POST',
     url,
     headers,
-    body,
+    body: withoutHalfCharacters(body),
     signal,
     provider: name,
     headersTimeoutMs: isWhole ? timeouts.headersMs : timeouts.firstEventMs,

@@ -258,3 +258,13 @@ function stringEndIn(bytes: Uint8Array, start: number): number {
     i = end + 1;
   }
 }
+
+/**
+ * JSON text as `JSON.stringify` writes it, without halves of characters, which strict parsers refuse: tools that cut texts leave
+ * them, and so do files that are no text. Source: anthropics/claude-code#1939.
+ */
+export function withoutHalfCharacters(text: string): string {
+  if (!text.includes('\\ud')) return text;
+  // A backslash of the text itself is written twice.
+  return text.replace(/\\\\|\\ud[89a-f][\da-f]{2}/g, (each) => (each === '\\\\' ? each : '\\ufffd'));
+}
