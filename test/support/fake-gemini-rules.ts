@@ -137,6 +137,14 @@ function checkCalls(contents: Json[]): void {
     contents.at(-1)?.role === 'user',
     'Please ensure that multiturn requests end with a user role or a function response.',
   );
+  for (const content of contents) {
+    const parts = list(content.parts);
+    const responses = parts.filter((part) => part.functionResponse !== undefined);
+    must(
+      responses.length === 0 || responses.length === parts.length,
+      'Requests ending with a model turn are not supported.',
+    );
+  }
   contents.forEach((content, at) => {
     const calls = list(content.parts).filter((part) => part.functionCall !== undefined);
     if (calls.length === 0) return;

@@ -22,20 +22,30 @@ interface ContentsContext {
   needsSignatures: boolean;
 }
 
-/** Converts turns to contents of alternating roles. A function output has the function's name, taken from its call. */
+/**
+ * Converts turns to contents. A function output has the function's name, taken from its call. Outputs are a content of their own:
+ * models refuse other parts beside them. Source: vellum-ai/vellum-assistant#39495, run-llama/LlamaIndexTS#1634.
+ */
 export function contentsOf(turns: readonly Turn[], context: ContentsContext): Content[] {
   const names = new Map<string, string>();
   const contents: Content[] = [];
   for (const turn of turns) {
-    const role = turn.role === 'user' ? 'user' : 'model';
-    const parts = turn.role === 'user' ? userParts(turn, names) : modelParts(turn, { ...context, names });
-    if (parts.length === 0) continue;
-    const last = contents.at(-1);
-    // Not `push(...parts)`: there may be more parts than a function accepts arguments.
-    if (last?.role === role) for (const part of parts) last.parts.push(part);
-    else contents.push({ role, parts });
+    if (turn.role === 'assistant') add(contents, 'model', modelParts(turn, { ...context, names }));
+    else {
+      add(contents, 'user', functionResponses(turn, names));
+      add(contents, 'user', userParts(turn));
+    }
   }
   return contents;
+}
+
+function add(contents: Content[], role: Content['role'], parts: Json[]): void {
+  if (parts.length === 0) return;
+  const last = contents.at(-1);
+  const isOfOutputs = last?.parts[0]?.functionResponse !== undefined;
+  if (last?.role !== role || isOfOutputs) contents.push({ role, parts });
+  // Not `push(...parts)`: there may be more parts than a function accepts arguments.
+  else for (const part of parts) last.parts.push(part);
 }
 
 function modelParts(turn: AssistantTurn, context: ContentsContext & { names: Map<string, string> }): Json[] {
@@ -99,17 +109,16 @@ function textParts(content: readonly ContentPart[]): Json[] {
   });
 }
 
-/** One response per call first, then what the outputs contain besides text, then the messages. */
-function userParts(turn: UserTurn, names: ReadonlyMap<string, string>): Json[] {
-  const responses = turn.results.map((result) => functionResponse(result, names.get(result.callId) ?? ''));
-  const attached = turn.results.flatMap(({ output }) =>
+function functionResponses({ results }: UserTurn, names: ReadonlyMap<string, string>): Json[] {
+  return results.map((result) => functionResponse(result, names.get(result.callId) ?? ''));
+}
+
+/** What the outputs contain besides text, then the messages. */
+function userParts({ results, messages }: UserTurn): Json[] {
+  const attached = results.flatMap(({ output }) =>
     output.filter((part) => part.type !== 'text' && part.type !== 'refusal').flatMap(contentParts),
   );
-  return [
-    ...responses,
-    ...attached,
-    ...turn.messages.flatMap(({ content }) => content.flatMap(contentParts)),
-  ];
+  return [...attached, ...messages.flatMap(({ content }) => content.flatMap(contentParts))];
 }
 
 /** The response must be an object. Its text is not parsed: JSON Schema references in it would be refused. */
