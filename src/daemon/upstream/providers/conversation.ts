@@ -8,7 +8,6 @@ import type {
   MessageItem,
   ReasoningItem,
 } from '../../features/upstreams/neutral.ts';
-import { UpstreamFailure } from '../../features/upstreams/upstream.ts';
 import { isObject, type Json, parseObject } from '../json.ts';
 
 export interface UserTurn {
@@ -41,7 +40,6 @@ const fillerText = 'Continue.';
 /**
  * Converts items to turns of alternating roles, for providers that insist on them: messages of one role are merged, and
  * each function output moves to the turn right after its call. Later system messages become the user's.
- * Throws an UpstreamFailure of kind `caller` for an output without a call.
  */
 export function conversationOf(inference: Inference): Conversation {
   const system: SystemText[] = isBlank(inference.instructions)
@@ -121,7 +119,7 @@ export interface Round {
 /**
  * Groups items into rounds, for formats that allow nothing between calls and their outputs: a late output moves to the
  * round of its call. The first round has no assistant items unless the conversation starts with them. Opaque items are
- * dropped. Throws an UpstreamFailure of kind `caller` for an output without a call.
+ * dropped. A call without an output gets one that says so, and an output without a call becomes a message.
  */
 export function roundsOf(items: Iterable<InputItem>): Round[] {
   const builder = new RoundBuilder();
@@ -130,8 +128,37 @@ export function roundsOf(items: Iterable<InputItem>): Round[] {
     else if (item.type === 'message' && item.role !== 'assistant') builder.last().messages.push(item);
     else if (item.type !== 'opaque') builder.addAssistant(item);
   }
+  builder.end();
   for (const round of builder.rounds) round.results = inCallOrder(round);
   return builder.rounds;
+}
+
+/**
+ * Items of which each call has its output, and each output its call, as providers demand: clients shorten conversations in between,
+ * and interrupt tools. Source: AstrBotDevs/AstrBot#8349, letta-ai/letta#3308.
+ */
+export function pairedItems(items: InputItem[]): InputItem[] {
+  const answered = new Set(
+    items.flatMap((item) => (item.type === 'function_call_output' ? item.callId : [])),
+  );
+  const called = new Set<string>();
+  return items.flatMap((item): InputItem[] => {
+    if (item.type === 'function_call_output') return called.has(item.callId) ? [item] : [strayOutput(item)];
+    if (item.type !== 'function_call') return [item];
+    called.add(item.callId);
+    return answered.has(item.callId)
+      ? [item]
+      : [item, { ...missingOutput(item.callId), ...(item.custom && { custom: true }) }];
+  });
+}
+
+function missingOutput(callId: string): FunctionOutputItem {
+  const text = 'The call was interrupted and has no output.';
+  return { type: 'function_call_output', callId, output: [{ type: 'text', text }], isError: true };
+}
+
+function strayOutput({ output }: FunctionOutputItem): MessageItem {
+  return { type: 'message', role: 'user', content: [{ type: 'text', text: 'Output of a tool:' }, ...output] };
 }
 
 class RoundBuilder {
@@ -151,16 +178,13 @@ class RoundBuilder {
 
   addOutput(item: FunctionOutputItem): void {
     const round = this.#openCalls.get(item.callId);
-    if (!round) {
-      throw new UpstreamFailure('caller', 'a function output has no call', {
-        publicMessage: 'A function output has no preceding function call with the same id.',
-        code: 'invalid_request',
-        param: 'input',
-        unsupported: item,
-      });
-    }
     this.#openCalls.delete(item.callId);
-    round.results.push(item);
+    if (round) round.results.push(item);
+    else this.last().messages.push(strayOutput(item));
+  }
+
+  end(): void {
+    for (const [callId, round] of this.#openCalls) round.results.push(missingOutput(callId));
   }
 
   last(): Round {

@@ -8,28 +8,55 @@ export interface InlineData {
   data: string;
 }
 
-/** A type with its registered name: clients write `image/jpg`, which providers refuse. Source: NousResearch/hermes-agent#55432. */
-function registeredType(mimeType: string): string {
-  return mimeType === 'image/jpg' ? 'image/jpeg' : mimeType;
+/** Images by the beginning of their base64. */
+const imageStarts: readonly (readonly [start: RegExp, type: string])[] = [
+  [/^iVBORw0KGgo/, 'image/png'],
+  [/^\/9j\//, 'image/jpeg'],
+  [/^R0lGOD[dl]h/, 'image/gif'],
+  [/^UklGR.{7}RUJQ/, 'image/webp'],
+];
+
+const startCharacters = 16;
+
+/**
+ * The type of what claims to be an image, or says nothing, by its first bytes: clients go by the name of a file, and providers
+ * refuse what is not as it is called. Also the registered name of `image/jpg`. Source: BerriAI/litellm#24900, home-assistant/core#167208.
+ */
+export function realType(mimeType: string, base64: string): string {
+  if (!/^(image\/.*|application\/octet-stream|)$/.test(mimeType)) return mimeType;
+  const start = base64.slice(0, startCharacters);
+  const real = imageStarts.find(([pattern]) => pattern.test(start))?.[1];
+  return real ?? (mimeType === 'image/jpg' ? 'image/jpeg' : mimeType);
 }
 
-/** A URL whose `image/jpg` is `image/jpeg`. */
-export function withJpegNamed(url: string): string {
-  return /^data:image\/jpg\b/i.test(url) ? `data:image/jpeg${url.slice('data:image/jpg'.length)}` : url;
+/** A URL of an image; a `data:` URL with its real type. */
+export function imageUrl(url: string): string {
+  const parts = partsOf(url);
+  if (!parts?.isBase64) return url;
+  const { mimeType, from } = parts;
+  const real = realType(mimeType, url.slice(from, from + startCharacters));
+  return real === mimeType ? url : `data:${real}${url.slice('data:'.length + parts.typeLength)}`;
 }
 
-/** Parses a `data:` URL (RFC 2397); undefined if the text is not one. */
-export function parseDataUrl(url: string): InlineData | undefined {
+/** The parts of a `data:` URL (RFC 2397), whose content begins at `from`; undefined if the text is not one. */
+function partsOf(url: string) {
   if (!/^data:/i.test(url)) return undefined;
   const comma = url.indexOf(',');
   if (comma < 0) return undefined;
-  const [mimeType = '', ...parameters] = url.slice(5, comma).split(';');
-  const payload = url.slice(comma + 1);
+  const [type = '', ...parameters] = url.slice('data:'.length, comma).split(';');
   const isBase64 = parameters.some((parameter) => parameter.trim().toLowerCase() === 'base64');
-  return {
-    mimeType: registeredType(mimeType.trim().toLowerCase()) || 'text/plain',
-    data: isBase64 ? payload.replace(/\s+/g, '') : Buffer.from(decodePercent(payload)).toString('base64'),
-  };
+  return { mimeType: type.trim().toLowerCase(), typeLength: type.length, isBase64, from: comma + 1 };
+}
+
+/** Parses a `data:` URL; undefined if the text is not one. */
+export function parseDataUrl(url: string): InlineData | undefined {
+  const parts = partsOf(url);
+  if (parts === undefined) return undefined;
+  const payload = url.slice(parts.from);
+  const data = parts.isBase64
+    ? payload.replace(/\s+/g, '')
+    : Buffer.from(decodePercent(payload)).toString('base64');
+  return { mimeType: realType(parts.mimeType, data) || 'text/plain', data };
 }
 
 /** A file's content, from a `data:` URL or from bare base64 whose type is derived from its name or first bytes. */
@@ -38,6 +65,13 @@ export function inlineFile(data: string, filename: string | undefined): InlineDa
   if (parsed && parsed.mimeType !== 'application/octet-stream') return parsed;
   const base64 = parsed?.data ?? data.replace(/\s+/g, '');
   return { mimeType: typeByName(filename) ?? typeByBytes(base64), data: base64 };
+}
+
+/** A file's address or, where it is bare base64, its content as a `data:` URL. */
+export function fileUrl(data: string, filename: string | undefined): string {
+  if (/^(data|https?):/i.test(data)) return data;
+  const { mimeType, data: base64 } = inlineFile(data, filename);
+  return `data:${mimeType};base64,${base64}`;
 }
 
 const typesByExtension: Record<string, string> = {

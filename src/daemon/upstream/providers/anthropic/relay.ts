@@ -4,6 +4,7 @@ import type { InputItem, ReasoningItem } from '../../../features/upstreams/neutr
 import type { Dropped, UpstreamCall } from '../../../features/upstreams/upstream.ts';
 import { isObject, type Json, mapChanged, objectOf } from '../../json.ts';
 import { isBlankText } from '../conversation.ts';
+import { realType } from '../inline-data.ts';
 import { isThought, ToolUseIds, thoughtBlock } from './messages.ts';
 
 type RelayedCall = Pick<UpstreamCall, 'inference' | 'model'> & Partial<Pick<UpstreamCall, 'outputTokensMax'>>;
@@ -127,15 +128,17 @@ function withoutUnsigned(block: Json, citations: readonly unknown[]): Json {
   return { ...block, citations: own.length > 0 ? own : undefined };
 }
 
-/** Images, also in results of tools, whose type the API knows. */
+/** Images, also in results of tools, with their real type. */
 function relayedImages(block: Json): Json {
   if (block.type === 'tool_result' && Array.isArray(block.content)) {
     const content = mapChanged(block.content, (each) => (isObject(each) ? relayedImages(each) : each));
     return content === block.content ? block : { ...block, content };
   }
   if (block.type !== 'image' || !isObject(block.source)) return block;
-  const { media_type: type } = block.source;
-  return type === 'image/jpg' ? { ...block, source: { ...block.source, media_type: 'image/jpeg' } } : block;
+  const { media_type: type, data } = block.source;
+  if (typeof type !== 'string' || typeof data !== 'string') return block;
+  const real = realType(type, data);
+  return real === type ? block : { ...block, source: { ...block.source, media_type: real } };
 }
 
 function relayedCall(block: Json, ids: Map<string, string>, toolUseIds: ToolUseIds): Json {

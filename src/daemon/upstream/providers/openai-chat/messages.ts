@@ -8,7 +8,7 @@ import type {
 } from '../../../features/upstreams/neutral.ts';
 import { isObject, type Json } from '../../json.ts';
 import { isBlank, markedOutput, type Round, roundsOf } from '../conversation.ts';
-import { inlineFile, withJpegNamed } from '../inline-data.ts';
+import { fileUrl, imageUrl } from '../inline-data.ts';
 import { unsupported } from '../provider-failures.ts';
 import { callIdFor, type Quirks, reasoningFor } from './quirks.ts';
 import { replayReasoning } from './reasoning.ts';
@@ -187,7 +187,7 @@ function chatPart(part: ContentPart, quirks: Quirks): Json {
   if (part.type === 'text') return { type: 'text', text: part.text };
   if (part.type === 'refusal') return { type: 'text', text: part.refusal };
   if (part.type === 'image') {
-    const url = withJpegNamed(part.url);
+    const url = imageUrl(part.url);
     const image_url = part.detail === undefined ? { url } : { url, detail: part.detail };
     return { type: 'image_url', image_url };
   }
@@ -197,11 +197,8 @@ function chatPart(part: ContentPart, quirks: Quirks): Json {
   if (data === undefined) {
     throw unsupported('The provider of this model accepts files as data, not as a URL.', 'input', part);
   }
-  return { type: 'file', file: { filename: part.filename ?? 'file', file_data: asUrl(data, part.filename) } };
-}
-
-function asUrl(data: string, filename: string | undefined): string {
-  if (/^(data|https?):/i.test(data)) return data;
-  const { mimeType, data: base64 } = inlineFile(data, filename);
-  return `data:${mimeType};base64,${base64}`;
+  return {
+    type: 'file',
+    file: { filename: part.filename ?? 'file', file_data: fileUrl(data, part.filename) },
+  };
 }

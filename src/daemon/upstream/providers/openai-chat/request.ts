@@ -8,7 +8,7 @@ import type {
 import type { UpstreamCall } from '../../../features/upstreams/upstream.ts';
 import { isObject, type Json, mapChanged, objectOf, objectsOf } from '../../json.ts';
 import { isBlankText } from '../conversation.ts';
-import { withJpegNamed } from '../inline-data.ts';
+import { imageUrl } from '../inline-data.ts';
 import { objectParameters } from '../tool-schema.ts';
 import { withoutStrict } from '../without-strict.ts';
 import { chatMessages } from './messages.ts';
@@ -105,11 +105,14 @@ function relayedMessage(message: Json, quirks: Quirks): Json {
 /** Some SDKs write all members of a message, which strict providers refuse to be null. */
 const nullMembers = ['name', 'tool_calls', 'tool_call_id'];
 
+/** Clients write the URL of an image as text, too, and go by the name of its file. */
 function relayedPart(part: unknown): unknown {
-  if (!isObject(part) || part.type !== 'image_url' || !isObject(part.image_url)) return part;
-  const { url } = part.image_url;
-  const named = typeof url === 'string' ? withJpegNamed(url) : url;
-  return named === url ? part : { ...part, image_url: { ...part.image_url, url: named } };
+  if (!isObject(part) || part.type !== 'image_url') return part;
+  const { image_url: image } = part;
+  if (typeof image === 'string') return { ...part, image_url: { url: imageUrl(image) } };
+  const url = isObject(image) && typeof image.url === 'string' ? image.url : '';
+  const real = imageUrl(url);
+  return real === url ? part : { ...part, image_url: { ...(image as Json), url: real } };
 }
 
 const reasoningFields = ['reasoning_content', 'reasoning', 'reasoning_details'];
@@ -137,7 +140,9 @@ function assistantChanges(message: Json, quirks: Quirks): Json {
   if (Array.isArray(content)) {
     const said = content.some(isBlankText) ? content.filter((part) => !isBlankText(part)) : content;
     const plain = mapChanged(said, plainPart);
-    if (plain !== content) changes.content = plain.length > 0 ? plain : hasCalls ? null : '';
+    // OpenAI refuses an empty list, which Cursor sends beside calls. Source: archestra-ai/archestra#7375.
+    if (plain !== content || plain.length === 0)
+      changes.content = plain.length > 0 ? plain : hasCalls ? null : '';
   } else if (typeof content === 'string' && content !== '' && content.trim() === '') {
     changes.content = hasCalls ? null : '';
   }

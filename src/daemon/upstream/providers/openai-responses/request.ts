@@ -11,8 +11,8 @@ import type {
 } from '../../../features/upstreams/neutral.ts';
 import type { UpstreamCall } from '../../../features/upstreams/upstream.ts';
 import { isObject, type Json } from '../../json.ts';
-import { markedOutput } from '../conversation.ts';
-import { withJpegNamed } from '../inline-data.ts';
+import { markedOutput, pairedItems } from '../conversation.ts';
+import { fileUrl, imageUrl } from '../inline-data.ts';
 import { refuseImageOutput } from '../provider-failures.ts';
 import { objectParameters } from '../tool-schema.ts';
 
@@ -72,7 +72,7 @@ export function neutralResponsesBody(call: UpstreamCall, provider: string): Json
   const body: Json = {
     model,
     instructions: inference.instructions,
-    input: responsesInput(inference.items, { provider, model }),
+    input: responsesInput(pairedItems(inference.items), { provider, model }),
     stream: true,
     store: false,
     max_output_tokens: limit === undefined ? undefined : Math.max(outputTokensMin, limit),
@@ -246,7 +246,7 @@ function inputPart(part: ContentPart): Json {
     case 'image':
       return {
         type: 'input_image',
-        ...(part.upload ? { file_id: part.upload.id } : { image_url: withJpegNamed(part.url) }),
+        ...(part.upload ? { file_id: part.upload.id } : { image_url: imageUrl(part.url) }),
         detail: part.detail ?? 'auto',
       };
     case 'audio':
@@ -255,7 +255,7 @@ function inputPart(part: ContentPart): Json {
       if (part.upload) return { type: 'input_file', file_id: part.upload.id };
       return part.data === undefined
         ? { type: 'input_file', file_url: part.url }
-        : { type: 'input_file', filename: part.filename, file_data: part.data };
+        : { type: 'input_file', filename: part.filename, file_data: fileUrl(part.data, part.filename) };
   }
 }
 

@@ -348,6 +348,8 @@ function parseImage(value: unknown, param: string): ContentPart {
   const urlParam = image === value ? `${param}.url` : param;
   const url = requiredText(image.url, urlParam);
   if (!/^(data:|https?:\/\/)/i.test(url)) throw invalid(urlParam, 'This must be an http(s) or data URL.');
+  // Some clients send all attachments so.
+  if (/^data:application\/pdf[;,]/i.test(url)) return { type: 'file', data: url, filename: 'document.pdf' };
   const detail = optionalText(image.detail, `${param}.detail`);
   return { type: 'image', url, ...(detail === undefined ? {} : { detail }) };
 }
@@ -361,12 +363,15 @@ function parseAudio(value: unknown, param: string): ContentPart {
   };
 }
 
+/** A file by its data or, as OpenRouter and OpenAI's documentation have it, by its address. */
 function parseFile(value: unknown, param: string): ContentPart {
   if (!isObject(value)) throw invalid(param, 'This must be an object.');
   const upload = uploadOf(value, param);
   if (upload) return { type: 'file', upload };
-  const filename = optionalText(value.filename, `${param}.filename`);
-  const data = optionalText(value.file_data, `${param}.file_data`);
-  if (data === undefined) throw invalid(`${param}.file_data`, 'A file needs file_data or file_id.');
-  return { type: 'file', data, ...(filename === undefined ? {} : { filename }) };
+  const given = optionalText(value.filename, `${param}.filename`);
+  const data = optionalText(value.file_data ?? value.file_url, `${param}.file_data`);
+  if (data === undefined) throw invalid(`${param}.file_data`, 'A file needs file_data, file_url or file_id.');
+  const filename = given ?? (/^(data:application\/pdf[;,]|JVBERi0)/i.test(data) ? 'document.pdf' : undefined);
+  const named = filename === undefined ? {} : { filename };
+  return { type: 'file', ...(/^https?:\/\//i.test(data) ? { url: data } : { data }), ...named };
 }

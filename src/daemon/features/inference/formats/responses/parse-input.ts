@@ -276,8 +276,10 @@ export function uploadOf({ file_id: value }: Json, param: string): Upload | unde
 function parseFile(part: Record<string, unknown>, param: string): ContentPart {
   const upload = uploadOf(part, param);
   if (upload) return { type: 'file', upload };
-  const data = optionalText(part.file_data, `${param}.file_data`);
-  const url = optionalText(part.file_url, `${param}.file_url`);
+  const given = optionalText(part.file_data, `${param}.file_data`);
+  const isUrl = /^https?:\/\//i.test(given ?? '');
+  const data = isUrl ? undefined : given;
+  const url = isUrl ? given : optionalText(part.file_url, `${param}.file_url`);
   const filename = optionalText(part.filename, `${param}.filename`);
   if (data === undefined && url === undefined)
     throw invalid(`${param}.file_data`, 'A file needs file_data, file_url or file_id.');

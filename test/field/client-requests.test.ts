@@ -1,0 +1,273 @@
+import { once } from 'node:events';
+import { createServer, type Server } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest';
+import { type RunningDaemon, startDaemon } from '../support/start-daemon.ts';
+
+/** What clients send that is not as documented, but has one meaning only, and what providers get of it. */
+
+type Json = Record<string, unknown>;
+
+let daemon: RunningDaemon;
+let fake: Server;
+let asked: string[] = [];
+/** What a provider with the chat format answers. */
+let answer: Json;
+
+const wires = ['chat', 'responses', 'messages'] as const;
+const models = {
+  chat: 'chat/m',
+  responses: 'responses/m',
+  openai: 'openai/gpt-4.1',
+  anthropic: 'anthropic/claude-sonnet-4-5',
+  google: 'google/gemini-2.5-pro',
+};
+type Provider = keyof typeof models;
+const paths = { chat: '/v1/chat/completions', responses: '/v1/responses', messages: '/v1/messages' };
+type Format = keyof typeof paths;
+
+function answerTo(url: string): Json | Json[] {
+  const usage = { input_tokens: 5, output_tokens: 2, total_tokens: 7 };
+  if (url.includes('generateContent') || url.includes('streamGenerateContent'))
+    return [{ candidates: [{ content: { role: 'model', parts: [{ text: 'Hi.' }] }, finishReason: 'STOP' }] }];
+  if (url.endsWith('/responses')) {
+    const text = { type: 'output_text', text: 'Hi.', annotations: [] };
+    const output = [{ type: 'message', id: 'm', role: 'assistant', status: 'completed', content: [text] }];
+    return { id: 'r', object: 'response', status: 'completed', model: 'm', output, usage };
+  }
+  if (url.endsWith('/messages')) {
+    const content = [{ type: 'text', text: 'Hi.' }];
+    return {
+      id: 'm',
+      type: 'message',
+      role: 'assistant',
+      model: 'm',
+      content,
+      stop_reason: 'end_turn',
+      usage,
+    };
+  }
+  const choices = [{ index: 0, message: answer, finish_reason: answer.tool_calls ? 'tool_calls' : 'stop' }];
+  return { id: 'c', object: 'chat.completion', created: 1, model: 'm', choices, usage };
+}
+
+beforeAll(async () => {
+  fake = createServer(async (request, reply) => {
+    let body = '';
+    for await (const piece of request) body += piece;
+    if (request.method === 'POST') asked.push(body);
+    const given = answerTo(request.url?.split('?')[0] ?? '');
+    const isStream = Array.isArray(given);
+    reply.writeHead(200, { 'content-type': isStream ? 'text/event-stream' : 'application/json' });
+    reply.end(isStream ? `data: ${JSON.stringify(given[0])}\n\n` : JSON.stringify(given));
+  });
+  fake.listen(0, '127.0.0.1');
+  await once(fake, 'listening');
+  const base_url = `http://127.0.0.1:${(fake.address() as AddressInfo).port}/v1`;
+  const upstreams = wires.map((wire) => ({ name: wire, base_url, models: ['m'], wire }));
+  const known = { openai: { base_url }, anthropic: { base_url }, google: { base_url } };
+  daemon = await startDaemon({
+    config: `upstreams: ${JSON.stringify(upstreams)}\nproviders: ${JSON.stringify(known)}\n`,
+    env: {
+      OPENAI_API_KEY: `sk-${'x'.repeat(30)}`,
+      ANTHROPIC_API_KEY: `sk-ant-${'x'.repeat(30)}`,
+      GEMINI_API_KEY: `AIza${'x'.repeat(35)}`,
+    },
+  });
+});
+
+afterAll(async () => {
+  await daemon.stop();
+  fake.closeAllConnections();
+  fake.close();
+});
+
+beforeEach(() => {
+  asked = [];
+  answer = { role: 'assistant', content: 'Hi.' };
+});
+
+async function call(format: Format, to: Provider, body: Json) {
+  const limit = format === 'messages' ? { max_tokens: 99 } : format === 'responses' ? { store: false } : {};
+  const json = { model: models[to], ...limit, ...body };
+  const reply = await daemon.fetch(paths[format], { json });
+  return { status: reply.status, body: (await reply.json()) as Json, sent: asked.at(-1) ?? '' };
+}
+
+const user = (content: unknown) => ({ role: 'user', content });
+const chat = (...content: unknown[]) => ({ messages: [user(content)] });
+const called = (id: string, args: unknown = '{}') => ({
+  id,
+  type: 'function',
+  function: { name: 'f', arguments: args },
+});
+const calls = (...tool_calls: Json[]) => ({ role: 'assistant', content: null, tool_calls });
+const output = (tool_call_id: string, content: unknown = 'done') => ({ role: 'tool', tool_call_id, content });
+
+const jpeg = '/9j/4AAQSkZJRgABAQEASABIAAD';
+const png = 'iVBORw0KGgoAAAANSUhEUg';
+const webp = 'UklGRiQAAABXRUJQVlA4';
+const pdf = 'JVBERi0xLjQKJeLjz9MK';
+const image = (url: string) => ({ type: 'image_url', image_url: { url } });
+const source = (media_type: string, data: string) => ({
+  type: 'image',
+  source: { type: 'base64', media_type, data },
+});
+const file = (of: Json) => ({ type: 'file', file: of });
+const address = 'https://files.example/a.pdf';
+
+interface Case {
+  cite: string;
+  format: Format;
+  body: Json;
+  /** What each provider must get, as a part of its request. */
+  sent: Partial<Record<Provider, unknown>>;
+}
+
+/** The texts in what a provider gets. */
+const cases: Case[] = [
+  {
+    cite: 'anthropics/claude-code#1939, anomalyco/opencode#13985: half a character',
+    format: 'chat',
+    body: { messages: [user('a\ud83d b\udc00 \ud83d\ude00 \\ud83d')] },
+    sent: Object.fromEntries(
+      Object.keys(models).map((name) => [name, 'a\ufffd b\ufffd \ud83d\ude00 \\ud83d']),
+    ),
+  },
+  {
+    cite: 'anthropics/claude-code#60394: half a character, to Anthropic as it is',
+    format: 'messages',
+    body: { messages: [user('a\ud83d b')] },
+    sent: { anthropic: 'a\ufffd b' },
+  },
+  {
+    cite: 'BerriAI/litellm#24900, home-assistant/core#167208: an image with the type of another',
+    format: 'chat',
+    body: chat(image(`data:image/png;base64,${jpeg}`)),
+    sent: {
+      chat: `data:image/jpeg;base64,${jpeg}`,
+      responses: `data:image/jpeg;base64,${jpeg}`,
+      anthropic: source('image/jpeg', jpeg),
+      google: { inlineData: { mimeType: 'image/jpeg', data: jpeg } },
+    },
+  },
+  {
+    cite: 'Xerxes-2/clewdr#121: parameters, and no type',
+    format: 'chat',
+    body: chat(
+      image(`data:application/octet-stream;name=a.png;base64,${png}`),
+      image(`data:;base64,${webp}`),
+    ),
+    sent: {
+      anthropic: [source('image/png', png), source('image/webp', webp)],
+      google: [{ inlineData: { mimeType: 'image/png' } }, { inlineData: { mimeType: 'image/webp' } }],
+    },
+  },
+  {
+    cite: 'anthropics/claude-code#11975: a JPEG that is named PNG, from Claude Code',
+    format: 'messages',
+    body: { messages: [user([source('image/png', jpeg)])] },
+    sent: { anthropic: source('image/jpeg', jpeg), chat: `data:image/jpeg;base64,${jpeg}` },
+  },
+  {
+    cite: 'an image whose URL is the whole of it',
+    format: 'chat',
+    body: chat({ type: 'image_url', image_url: 'https://e.example/a.png' }),
+    sent: { openai: { type: 'image_url', image_url: { url: 'https://e.example/a.png' } } },
+  },
+  {
+    cite: 'iiitl/student-hub#247: a PDF as an image',
+    format: 'chat',
+    body: chat(image(`data:application/pdf;base64,${pdf}`)),
+    sent: {
+      responses: { type: 'input_file', file_data: `data:application/pdf;base64,${pdf}` },
+      anthropic: { type: 'document', source: { type: 'base64', media_type: 'application/pdf', data: pdf } },
+    },
+  },
+  ...[{ file_url: address }, { file_data: address }].map(
+    (of): Case => ({
+      cite: 'openai/openai-go#588, BoundaryML/baml#3223: a file by its address',
+      format: 'chat',
+      body: chat(file({ ...of, filename: 'a.pdf' })),
+      sent: {
+        responses: { type: 'input_file', file_url: address },
+        anthropic: { type: 'document', source: { type: 'url', url: address } },
+        google: { fileData: { fileUri: address } },
+      },
+    }),
+  ),
+  {
+    cite: 'a file without a name, which the Responses format requires',
+    format: 'chat',
+    body: chat(file({ file_data: pdf })),
+    sent: {
+      responses: {
+        type: 'input_file',
+        filename: 'document.pdf',
+        file_data: `data:application/pdf;base64,${pdf}`,
+      },
+    },
+  },
+  {
+    cite: 'archestra-ai/archestra#7375: Cursor’s empty list beside calls',
+    format: 'chat',
+    body: { messages: [user('a'), { ...calls(called('c')), content: [] }, output('c')] },
+    sent: { chat: calls(called('c')), openai: calls(called('c')) },
+  },
+  {
+    cite: 'letta-ai/letta#3308, microsoft/vscode#299295: a call without an output',
+    format: 'chat',
+    body: { messages: [user('a'), calls(called('c'), called('d')), output('d'), user('b')] },
+    sent: {
+      responses: [
+        { type: 'function_call_output', call_id: 'c', output: expect.stringContaining('interrupted') },
+      ],
+      anthropic: { type: 'tool_result', tool_use_id: 'c', is_error: true },
+      google: [{ functionResponse: { id: 'c' } }, { functionResponse: { id: 'd' } }],
+    },
+  },
+  {
+    cite: 'AstrBotDevs/AstrBot#8349, arbs-io/github-copilot-llm-gateway#86: an output without its call',
+    format: 'chat',
+    body: { messages: [output('gone', 'It rains.'), user('b')] },
+    sent: {
+      responses: { role: 'user', content: [{ text: 'Output of a tool:' }, { text: 'It rains.' }] },
+      anthropic: {
+        role: 'user',
+        content: [{ text: 'Output of a tool:' }, { text: 'It rains.' }, { text: 'b' }],
+      },
+    },
+  },
+];
+
+/** Whether a value has a part like this somewhere. */
+function has(value: unknown, part: unknown): boolean {
+  try {
+    expect(value).toMatchObject(part as object);
+    return true;
+  } catch {
+    return (
+      typeof value === 'object' && value !== null && Object.values(value).some((each) => has(each, part))
+    );
+  }
+}
+
+/** Like `has`, for each element of a list and for texts. */
+function expectIn(sent: string, part: unknown): void {
+  const json: unknown = JSON.parse(sent);
+  for (const each of Array.isArray(part) ? part : [part]) {
+    const found =
+      typeof each === 'string' ? JSON.stringify(json).includes(JSON.stringify(each)) : has(json, each);
+    expect(found, `${JSON.stringify(each)} in ${sent.slice(0, 2000)}`).toBe(true);
+  }
+}
+
+const rows = cases.flatMap(({ cite, format, body, sent }) =>
+  Object.entries(sent).map(([to, part]) => ({ cite, format, body, to: to as Provider, part })),
+);
+
+test.each(rows)('$cite → $to', async ({ format, body, to, part }) => {
+  const { status, body: reply, sent } = await call(format, to, body);
+  expect(status, JSON.stringify(reply)).toBe(200);
+  expectIn(sent, part);
+});
