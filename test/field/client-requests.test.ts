@@ -13,6 +13,8 @@ let fake: Server;
 let asked: string[] = [];
 /** What a provider with the chat format answers. */
 let answer: Json;
+/** The same in the Responses format. */
+let outputs: Json[];
 
 const wires = ['chat', 'responses', 'messages'] as const;
 const models = {
@@ -31,9 +33,7 @@ function answerTo(url: string): Json | Json[] {
   if (url.includes('generateContent') || url.includes('streamGenerateContent'))
     return [{ candidates: [{ content: { role: 'model', parts: [{ text: 'Hi.' }] }, finishReason: 'STOP' }] }];
   if (url.endsWith('/responses')) {
-    const text = { type: 'output_text', text: 'Hi.', annotations: [] };
-    const output = [{ type: 'message', id: 'm', role: 'assistant', status: 'completed', content: [text] }];
-    return { id: 'r', object: 'response', status: 'completed', model: 'm', output, usage };
+    return { id: 'r', object: 'response', status: 'completed', model: 'm', output: outputs, usage };
   }
   if (url.endsWith('/messages')) {
     const content = [{ type: 'text', text: 'Hi.' }];
@@ -85,6 +85,8 @@ afterAll(async () => {
 beforeEach(() => {
   asked = [];
   answer = { role: 'assistant', content: 'Hi.' };
+  const text = { type: 'output_text', text: 'Hi.', annotations: [] };
+  outputs = [{ type: 'message', id: 'm', role: 'assistant', status: 'completed', content: [text] }];
 });
 
 async function call(format: Format, to: Provider, body: Json) {
@@ -115,6 +117,12 @@ const source = (media_type: string, data: string) => ({
 });
 const file = (of: Json) => ({ type: 'file', file: of });
 const address = 'https://files.example/a.pdf';
+
+const merged = {
+  type: 'object',
+  properties: { a: { type: 'string' }, b: {}, c: {} },
+  required: ['b'],
+};
 
 interface Case {
   cite: string;
@@ -238,6 +246,29 @@ const cases: Case[] = [
       },
     },
   },
+  {
+    cite: 'nspady/google-calendar-mcp#39, MemPalace/mempalace#1711: alternatives at the root of a schema',
+    format: 'messages',
+    body: {
+      messages: [user('a')],
+      tools: [
+        {
+          name: 'f',
+          input_schema: {
+            type: 'object',
+            properties: { a: { type: 'string' }, b: {} },
+            required: ['b'],
+            anyOf: [{ required: ['a'] }, { properties: { c: {} } }],
+          },
+        },
+      ],
+    },
+    sent: {
+      chat: { parameters: merged },
+      openai: { name: 'f', parameters: merged },
+      google: { parametersJsonSchema: { anyOf: [{}, {}] } },
+    },
+  },
 ];
 
 /** Whether a value has a part like this somewhere. */
@@ -270,4 +301,26 @@ test.each(rows)('$cite → $to', async ({ format, body, to, part }) => {
   const { status, body: reply, sent } = await call(format, to, body);
   expect(status, JSON.stringify(reply)).toBe(200);
   expectIn(sent, part);
+});
+
+// anthropics/claude-code#19770, thedotmack/claude-mem#360: names of MCP servers with a UUID
+test.each([
+  ['chat', 'chat'],
+  ['responses', 'responses'],
+  ['responses', 'openai'],
+] as const)('a long name of a tool is shortened, and comes back as it was: %s at %s', async (wire, to) => {
+  const name = 'mcp__8b383b1d-b46a-4b70-994c-c7c26b866287__check_domain_availability_and_price';
+  const tool = { name, input_schema: { type: 'object', properties: {} } };
+  const use = { type: 'tool_use', id: 't', name, input: {} };
+  const result = { type: 'tool_result', tool_use_id: 't', content: 'x' };
+  const messages = [user('a'), { role: 'assistant', content: [use] }, user([result])];
+  const first = await call('messages', to, { messages, tools: [tool], tool_choice: { type: 'tool', name } });
+  expect(first.sent).not.toContain(name);
+  const short = /"name":"(mcp__[^"]{1,59})"/.exec(first.sent)?.[1] ?? '';
+  expect(short).not.toBe('');
+  expect(first.sent.split(short)).toHaveLength(4);
+  answer = calls({ ...called('c'), function: { name: short, arguments: '{}' } });
+  outputs = [{ type: 'function_call', call_id: 'c', name: short, arguments: '{}' }];
+  const { body } = await call('messages', to, { messages, tools: [tool] });
+  expect(body.content, wire).toMatchObject([{ type: 'tool_use', name }]);
 });

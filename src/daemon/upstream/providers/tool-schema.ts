@@ -1,3 +1,4 @@
+import { listOf } from '../../../shared/json/json-object.ts';
 import { type Json, objectOf } from '../json.ts';
 
 const combiners = ['anyOf', 'oneOf', 'allOf', '$ref'];
@@ -11,6 +12,26 @@ export function objectParameters(parameters: Json | undefined): Json {
   if (combiners.some((keyword) => keyword in parameters)) return parameters;
   const { type = 'object', properties = {}, ...rest } = parameters;
   return { type, properties, ...rest };
+}
+
+/**
+ * A schema of an object without alternatives at its root, for which OpenAI and Anthropic refuse the whole call: they are merged into
+ * one object with all their properties, of which only those required by all are required. Source: nspady/google-calendar-mcp#39.
+ */
+export function withoutAlternatives({ anyOf, oneOf, allOf, ...rest }: Json): Json {
+  const branches = [...listOf(anyOf), ...listOf(oneOf)].map((branch) => objectOf(branch) ?? {});
+  const parts = listOf(allOf).map((part) => objectOf(part) ?? {});
+  if (branches.length === 0 && parts.length === 0) return rest;
+
+  const properties = Object.assign(
+    {},
+    ...[...branches, ...parts, rest].map((each) => objectOf(each.properties) ?? {}),
+  );
+  const required = new Set([rest, ...parts].flatMap((each) => listOf(each.required)));
+  for (const name of listOf(branches[0]?.required)) {
+    if (branches.every((branch) => listOf(branch.required).includes(name))) required.add(name);
+  }
+  return { ...rest, type: 'object', properties, required: [...required] };
 }
 
 /** Whether a function has no parameters at all. */

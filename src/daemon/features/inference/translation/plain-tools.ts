@@ -23,8 +23,8 @@ export interface PlainCall {
 }
 
 /**
- * Replaces tools in namespaces by functions with longer names, custom tools by functions with one text, and calls that a
- * provider made to MCP servers by calls of functions. Undefined if there are none.
+ * Replaces tools in namespaces by functions with longer names, names that are too long by shorter ones, custom tools by functions
+ * with one text, and calls that a provider made to MCP servers by calls of functions. Undefined if there are none.
  */
 export function withPlainTools(inference: Inference): PlainCall | undefined {
   const { tools, items } = inference;
@@ -40,14 +40,50 @@ export function withPlainTools(inference: Inference): PlainCall | undefined {
     },
     restore(answer) {
       if (answer.kind !== 'stream') return answer;
-      return { ...answer, batches: restored(answer.batches, names) };
+      const inputs = new Map<number, CustomInputReader>();
+      const batches = restored(answer.batches, (event) => restoredEvents(event, names, inputs));
+      return { ...answer, batches };
     },
   };
 }
 
+/** The same for a provider that has all kinds of tools but no longer names; undefined if all names are short. */
+export function withShortNames(inference: Inference): PlainCall | undefined {
+  const { tools, items, toolChoice } = inference;
+  const isLongOne = (each: Tool | InputItem) =>
+    (each.type === 'function' || each.type === 'function_call') && isLong(each.name);
+  if (!tools.some(isLongOne) && !items.some(isLongOne)) return undefined;
+  const names = new PlainNames(tools);
+  const shortened = <Named extends Tool | InputItem>(each: Named): Named =>
+    isLongOne(each) ? { ...each, name: names.of({ name: (each as ToolName).name }) } : each;
+  return {
+    inference: {
+      ...inference,
+      tools: tools.map(shortened),
+      toolChoice: toolChoice && plainChoice(toolChoice, names),
+      items: items.map(shortened),
+    },
+    restore(answer) {
+      if (answer.kind !== 'stream') return answer;
+      const batches = restored(answer.batches, (event) => [withOwnName(event, names)]);
+      return { ...answer, batches };
+    },
+  };
+}
+
+function withOwnName(event: InferenceEvent, names: PlainNames): InferenceEvent {
+  if (event.type !== 'item-started' || event.item.kind !== 'function_call') return event;
+  return { ...event, item: { ...event.item, name: names.originalOf(event.item.name).name } };
+}
+
 function isSpecial(tool: Tool): boolean {
   if (tool.type !== 'function') return tool.type === 'custom';
-  return tool.namespace !== undefined || tool.builtin !== undefined;
+  return tool.namespace !== undefined || tool.builtin !== undefined || isLong(tool.name);
+}
+
+/** Anthropic takes twice as much, so that names of MCP servers and their tools are longer than others accept. */
+function isLong(name: string): boolean {
+  return name.length > nameCharactersMax;
 }
 
 function isSpecialItem(item: InputItem): boolean {
@@ -55,7 +91,7 @@ function isSpecialItem(item: InputItem): boolean {
   if (item.type === 'function_call_output') return item.custom === true;
   return (
     item.type === 'function_call' &&
-    (item.custom === true || item.builtin !== undefined || item.namespace !== undefined)
+    (item.custom === true || item.builtin !== undefined || item.namespace !== undefined || isLong(item.name))
   );
 }
 
@@ -90,7 +126,8 @@ class PlainNames {
     const key = toolKey(tool);
     const known = this.#plain.get(key);
     if (known !== undefined) return known;
-    const plain = namespace === undefined && builtin === undefined ? name : this.#unique(tool, key);
+    const isPlain = namespace === undefined && builtin === undefined && !isLong(name);
+    const plain = isPlain ? name : this.#unique(tool, key);
     this.#plain.set(key, plain);
     if (!this.#original.has(plain)) this.#original.set(plain, tool);
     return plain;
@@ -199,11 +236,11 @@ function plainItem(item: InputItem, names: PlainNames): InputItem {
   return custom ? { ...plain, arguments: argumentsOf(item.arguments) } : plain;
 }
 
-async function* restored(batches: AsyncIterable<Batch>, names: PlainNames): AsyncGenerator<Batch> {
-  const inputs = new Map<number, CustomInputReader>();
-  for await (const { events, frames } of batches) {
-    yield { events: events.flatMap((event) => restoredEvents(event, names, inputs)), frames };
-  }
+async function* restored(
+  batches: AsyncIterable<Batch>,
+  restore: (event: InferenceEvent) => InferenceEvent[],
+): AsyncGenerator<Batch> {
+  for await (const { events, frames } of batches) yield { events: events.flatMap(restore), frames };
 }
 
 function restoredEvents(

@@ -8,7 +8,7 @@ import {
   UpstreamFailure,
 } from '../../upstreams/upstream.ts';
 import { callerNames, withCallerFields } from './caller-fields.ts';
-import { withoutForeignItems, withPlainTools } from './plain-tools.ts';
+import { withoutForeignItems, withPlainTools, withShortNames } from './plain-tools.ts';
 import { adjustmentFor, droppedBy, isLasting } from './refused-members.ts';
 import { type LearnedRefusal, LearnedRefusals, refusedOption } from './refused-options.ts';
 import { stoppedAnswer } from './stop-sequences.ts';
@@ -145,7 +145,8 @@ function ownItemsFor({ wire }: Pick<UpstreamCall, 'wire'>, inference: Inference)
 
 /** The Responses format has all kinds of tools. */
 function plainToolsFor({ wire }: Pick<UpstreamCall, 'wire'>, inference: Inference) {
-  return wire === inference.wire || wire === 'responses' ? undefined : withPlainTools(inference);
+  if (wire === inference.wire) return undefined;
+  return wire === 'responses' ? withShortNames(inference) : withPlainTools(inference);
 }
 
 function explained(error: unknown, call: Pick<UpstreamCall, 'inference' | 'wire'>): unknown {

@@ -1,6 +1,6 @@
 import { listOf } from '../../../../shared/json/json-object.ts';
 import { type Json, objectOf } from '../../json.ts';
-import { modernSchema } from '../tool-schema.ts';
+import { modernSchema, withoutAlternatives } from '../tool-schema.ts';
 
 /** Keywords that structured outputs refuse; they are moved to the description. */
 const describedKeywords = [
@@ -119,27 +119,10 @@ function lookUp(root: Json, reference: string): Json | undefined {
   return path.reduce<Json | undefined>((schema, name) => objectOf(schema?.[name]), root);
 }
 
-/**
- * A tool's parameters as `input_schema`, whose root must be an object without alternatives. Alternatives at the root are
- * merged into one object with all their properties, of which only those required by all are required.
- */
+/** A tool's parameters as `input_schema`, whose root must be an object. */
 export function inputSchema(parameters: Json | undefined): Json {
   if (!parameters) return { type: 'object', properties: {} };
-  const { anyOf, oneOf, allOf, ...rest } = modernSchema(parameters);
-  const branches = [...listOf(anyOf), ...listOf(oneOf)].map((branch) => objectOf(branch) ?? {});
-  const parts = listOf(allOf).map((part) => objectOf(part) ?? {});
-  const schema: Json = { ...rest, type: 'object' };
-  if (branches.length === 0 && parts.length === 0) return schema;
-
-  const properties = Object.assign(
-    {},
-    ...[...branches, ...parts, rest].map((each) => objectOf(each.properties) ?? {}),
-  );
-  const required = new Set([rest, ...parts].flatMap((each) => listOf(each.required)));
-  for (const name of listOf(branches[0]?.required)) {
-    if (branches.every((branch) => listOf(branch.required).includes(name))) required.add(name);
-  }
-  return { ...schema, properties, required: [...required] };
+  return { ...withoutAlternatives(modernSchema(parameters)), type: 'object' };
 }
 
 function toStrict(schema: unknown): unknown {

@@ -9,7 +9,7 @@ import type { UpstreamCall } from '../../../features/upstreams/upstream.ts';
 import { isObject, type Json, mapChanged, objectOf, objectsOf } from '../../json.ts';
 import { isBlankText } from '../conversation.ts';
 import { imageUrl } from '../inline-data.ts';
-import { objectParameters } from '../tool-schema.ts';
+import { objectParameters, withoutAlternatives } from '../tool-schema.ts';
 import { withoutStrict } from '../without-strict.ts';
 import { chatMessages } from './messages.ts';
 import { plainTurns } from './plain-turns.ts';
@@ -217,7 +217,7 @@ function chatTool(tool: Extract<Tool, { type: 'function' }>): Json {
     function: {
       name: tool.name,
       description: tool.description,
-      parameters: objectParameters(tool.parameters),
+      parameters: objectParameters(tool.parameters && withoutAlternatives(tool.parameters)),
       strict: tool.strict,
     },
   };

@@ -14,7 +14,7 @@ import { isObject, type Json } from '../../json.ts';
 import { markedOutput, pairedItems } from '../conversation.ts';
 import { fileUrl, imageUrl } from '../inline-data.ts';
 import { refuseImageOutput } from '../provider-failures.ts';
-import { objectParameters } from '../tool-schema.ts';
+import { objectParameters, withoutAlternatives } from '../tool-schema.ts';
 
 const sealedReasoning = 'reasoning.encrypted_content';
 /** The entry of `include` for log probabilities. */
@@ -130,7 +130,7 @@ function responsesTool(tool: Tool): Json[] {
     return [{ type: 'custom', name, description, format: grammar && { type: 'grammar', ...grammar } }];
   }
   const { name, description, strict = false } = tool;
-  const parameters = objectParameters(tool.parameters);
+  const parameters = objectParameters(tool.parameters && withoutAlternatives(tool.parameters));
   return [{ type: 'function', name, description, parameters, strict }];
 }
 

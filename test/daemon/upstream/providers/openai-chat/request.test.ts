@@ -257,7 +257,7 @@ describe('a caller of another format', () => {
     [{}, { type: 'object', properties: {} }],
     [{ type: 'object' }, { type: 'object', properties: {} }],
     [{ properties: { a: {} } }, { type: 'object', properties: { a: {} } }],
-    [{ anyOf: [{ type: 'object' }] }, { anyOf: [{ type: 'object' }] }],
+    [{ anyOf: [{ type: 'object' }] }, { type: 'object', properties: {} }],
   ])(
     'a tool with the parameters %j is declared as an object that lists its properties',
     (parameters, sent) => {
