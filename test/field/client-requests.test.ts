@@ -118,6 +118,7 @@ const source = (media_type: string, data: string) => ({
 const file = (of: Json) => ({ type: 'file', file: of });
 const address = 'https://files.example/a.pdf';
 
+const schema = { type: 'object', properties: { a: { type: 'string' } } };
 const merged = {
   type: 'object',
   properties: { a: { type: 'string' }, b: {}, c: {} },
@@ -269,17 +270,129 @@ const cases: Case[] = [
       google: { parametersJsonSchema: { anyOf: [{}, {}] } },
     },
   },
+  ...[{ a: 1 }, null].map(
+    (args): Case => ({
+      cite: 'bytedance/deer-flow#4445, isair/jarvis#560: arguments that are an object, or missing',
+      format: 'chat',
+      body: { messages: [user('a'), calls(called('c', args)), output('c')] },
+      sent: {
+        openai: { function: { arguments: args === null ? '{}' : '{"a":1}' } },
+        responses: { type: 'function_call', arguments: args === null ? '{}' : '{"a":1}' },
+        anthropic: { type: 'tool_use', input: args ?? {} },
+      },
+    }),
+  ),
+  {
+    cite: 'bytedance/deer-flow#4445: the same, in the Responses format',
+    format: 'responses',
+    body: {
+      input: [
+        { type: 'function_call', call_id: 'c', name: 'f', arguments: { a: 1 } },
+        { type: 'function_call_output', call_id: 'c', output: 'b' },
+        { role: 'assistant', content: null },
+        user('c'),
+      ],
+    },
+    sent: { chat: { function: { arguments: '{"a":1}' } }, openai: { arguments: '{"a":1}' } },
+  },
+  ...[
+    ['{"a":1}', { a: 1 }],
+    ['', {}],
+    [null, {}],
+    ['git status', { value: 'git status' }],
+  ].map(
+    ([input, object]): Case => ({
+      cite: 'anthropics/claude-code#6696, #6749, RightNow-AI/openfang#774: an input that is text, or missing',
+      format: 'messages',
+      body: {
+        messages: [
+          user('a'),
+          { role: 'assistant', content: [{ type: 'tool_use', id: 't', name: 'f', input }] },
+          user([{ type: 'tool_result', tool_use_id: 't', content: 'b' }]),
+        ],
+      },
+      sent: {
+        anthropic: { type: 'tool_use', input: object },
+        google: { functionCall: { name: 'f', args: object } },
+      },
+    }),
+  ),
+  {
+    cite: 'eternalai-org/eternal-zoo#14: no limit, as Open WebUI sends it',
+    format: 'chat',
+    body: { messages: [user('a')], max_tokens: -1 },
+    sent: { openai: { model: 'gpt-4.1', max_tokens: undefined }, anthropic: { max_tokens: 64_000 } },
+  },
+  {
+    cite: 'a choice among no tools',
+    format: 'chat',
+    body: { messages: [user('a')], tools: null, tool_choice: 'auto', parallel_tool_calls: true },
+    sent: { openai: { model: 'gpt-4.1', tool_choice: undefined, tools: undefined } },
+  },
+  ...[
+    { type: 'function', name: 'f', description: 'd', parameters: schema },
+    { name: 'f', description: 'd', input_schema: schema },
+    { type: 'function', function: { name: 'f', description: 'd', parameters: schema } },
+  ].flatMap((tool): Case[] => {
+    const cite =
+      'icebear0828/codex-proxy#507, lbjlaq/Antigravity-Manager#506: a tool as another format has it';
+    const own = { name: 'f', description: 'd' };
+    const sent: Case['sent'] = {
+      chat: { type: 'function', function: { ...own, parameters: schema } },
+      responses: { type: 'function', ...own, parameters: schema },
+      anthropic: { ...own, input_schema: schema },
+      google: own,
+    };
+    const messages = [user('a')];
+    const isOfMessages = 'input_schema' in tool;
+    return [
+      { cite, format: 'chat', body: { messages, tools: [tool], tool_choice: { type: 'auto' } }, sent },
+      ...(isOfMessages
+        ? []
+        : [{ cite, format: 'responses' as const, body: { input: 'a', tools: [tool] }, sent }]),
+      { cite, format: 'messages', body: { messages, tools: [tool] }, sent },
+    ];
+  }),
+  {
+    cite: 'BerriAI/litellm#34029, archestra-ai/archestra#7375: Cursor’s patch tool among functions of the chat format',
+    format: 'chat',
+    body: {
+      messages: [user('a')],
+      tools: [
+        { type: 'function', function: { name: 'f', parameters: schema } },
+        { type: 'custom', name: 'ApplyPatch', format: { type: 'grammar', syntax: 'lark', definition: 'x' } },
+      ],
+      tool_choice: { type: 'custom', name: 'ApplyPatch' },
+    },
+    sent: {
+      openai: [
+        { name: 'ApplyPatch', format: { type: 'grammar', grammar: { syntax: 'lark', definition: 'x' } } },
+        { tool_choice: { type: 'custom', custom: { name: 'ApplyPatch' } } },
+      ],
+      responses: { type: 'custom', name: 'ApplyPatch', format: { type: 'grammar', syntax: 'lark' } },
+      anthropic: [
+        { name: 'ApplyPatch', input_schema: {} },
+        { tool_choice: { type: 'tool', name: 'ApplyPatch' } },
+      ],
+    },
+  },
 ];
 
-/** Whether a value has a part like this somewhere. */
+/** Whether a value has a part like this somewhere; members that are undefined must be missing. */
 function has(value: unknown, part: unknown): boolean {
+  if (isLike(value, part)) return true;
+  return typeof value === 'object' && value !== null && Object.values(value).some((each) => has(each, part));
+}
+
+function isLike(value: unknown, part: unknown): boolean {
+  const entries = Object.entries(part as Json);
+  const absent = entries.flatMap(([name, each]) => (each === undefined ? name : []));
+  if (typeof value !== 'object' || value === null || absent.some((name) => name in value)) return false;
   try {
-    expect(value).toMatchObject(part as object);
+    expect(value).toMatchObject(Object.fromEntries(entries.filter(([, each]) => each !== undefined)));
     return true;
   } catch {
-    return (
-      typeof value === 'object' && value !== null && Object.values(value).some((each) => has(each, part))
-    );
+    return false;
   }
 }
 

@@ -9,7 +9,7 @@ import {
   modelCallErrors,
   modelCallHeaders,
 } from './model-call.ts';
-import { namedSchema, OutputType, ToolName, toolChoice } from './responses.ts';
+import { namedSchema, OutputType, ToolChoice, ToolName } from './responses.ts';
 import { ServiceAnswer, ServiceMember } from './service-member.ts';
 import { AnyObject, callIdCharactersMax, dollars, ifType, maybe, nullable } from './vocabulary.ts';
 
@@ -53,7 +53,21 @@ export const ChatToolCall = Type.Object(
 
 /** A call in the history, which needs what an answer may lack. */
 const MadeToolCall = Type.Object(
-  { ...ChatToolCall.properties, id: CallId },
+  {
+    ...ChatToolCall.properties,
+    id: CallId,
+    function: Type.Optional(
+      Type.Object(
+        {
+          name: Type.String(),
+          arguments: maybe(
+            Type.Union([Type.String(), AnyObject], { description: 'JSON text; an object is accepted, too.' }),
+          ),
+        },
+        { additionalProperties: true },
+      ),
+    ),
+  },
   {
     $id: 'ChatToolCallInput',
     allOf: [
@@ -93,32 +107,30 @@ export const ChatMessage = Type.Object(
   },
 );
 
+/** Tools that are written as another format has them are checked where they are read. */
 const ChatTool = Type.Object(
-  { type: Type.String({ description: '`function` or `custom`, with a member of that name.' }) },
+  {
+    type: maybe(
+      Type.String({
+        description:
+          '`function` or `custom`, with a member of that name. Tools as the other formats have them are accepted, too.',
+      }),
+    ),
+    function: Type.Optional(
+      Type.Object({
+        name: ToolName,
+        description: maybe(Type.String()),
+        parameters: maybe(AnyObject),
+        strict: maybe(Type.Boolean()),
+      }),
+    ),
+    custom: Type.Optional(Type.Object({ name: ToolName, description: maybe(Type.String()) })),
+  },
   {
     $id: 'ChatTool',
-    allOf: [
-      ifType(
-        ['function'],
-        Type.Object({
-          function: Type.Object({
-            name: ToolName,
-            description: maybe(Type.String()),
-            parameters: maybe(AnyObject),
-            strict: maybe(Type.Boolean()),
-          }),
-        }),
-      ),
-      ifType(
-        ['custom'],
-        Type.Object({ custom: Type.Object({ name: ToolName, description: maybe(Type.String()) }) }),
-      ),
-    ],
     additionalProperties: true,
   },
 );
-
-const CalledTool = Type.Object({ name: Type.String() });
 
 const ResponseFormat = Type.Object(
   { type: OutputType },
@@ -127,6 +139,11 @@ const ResponseFormat = Type.Object(
     additionalProperties: true,
   },
 );
+
+const OutputLimit = Type.Integer({
+  minimum: -1,
+  description: 'At least 1; -1 is no limit, as for LM Studio and llama.cpp.',
+});
 
 export const CreateChatCompletionBody = Type.Object(
   {
@@ -149,17 +166,12 @@ export const CreateChatCompletionBody = Type.Object(
     ),
     stop: maybe(Type.Union([Type.String(), Type.Array(Type.String(), { maxItems: 16 })])),
     seed: maybe(Type.Integer()),
-    max_tokens: maybe(Type.Integer({ minimum: 1 })),
-    max_completion_tokens: maybe(Type.Integer({ minimum: 1 })),
+    max_tokens: maybe(OutputLimit),
+    max_completion_tokens: maybe(OutputLimit),
     logprobs: maybe(Type.Boolean()),
     top_logprobs: maybe(Type.Integer({ minimum: 0, maximum: 20 })),
     tools: maybe(Type.Array(ChatTool)),
-    tool_choice: maybe(
-      toolChoice([
-        ifType(['function'], Type.Object({ function: CalledTool })),
-        ifType(['custom'], Type.Object({ custom: CalledTool })),
-      ]),
-    ),
+    tool_choice: maybe(ToolChoice),
     parallel_tool_calls: maybe(Type.Boolean()),
     response_format: maybe(ResponseFormat),
     reasoning_effort: maybe(Type.String()),

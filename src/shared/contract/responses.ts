@@ -11,15 +11,13 @@ import {
 import { ResponseEvent } from './response-events.ts';
 import { ResponseResource } from './response-resource.ts';
 import { ServiceMember } from './service-member.ts';
-import { AnyObject, callIdCharactersMax, ifType, mapOf, maybe } from './vocabulary.ts';
+import { AnyObject, callIdCharactersMax, ifType, mapOf, maybe, nullable } from './vocabulary.ts';
 
-/** `tool_choice`: a mode, or an object, which must follow these rules. */
-export function toolChoice(rules: readonly object[]) {
-  return Type.Union(
-    [Type.String(), Type.Object({ type: Type.String() }, { allOf: rules, additionalProperties: true })],
-    { description: '`none`, `auto`, `required`, or an object that names tools.' },
-  );
-}
+/** `tool_choice`: a mode, or an object, which is checked where it is read. */
+export const ToolChoice = Type.Union(
+  [Type.String(), Type.Object({ type: Type.String() }, { additionalProperties: true })],
+  { description: '`none`, `auto`, `required`, or an object that names tools.' },
+);
 
 const ThreadId = Type.String({ minLength: 1, maxLength: 64 });
 
@@ -81,7 +79,7 @@ const itemRules = () => [
       required: ['role', 'content'],
       properties: {
         role: { type: 'string' },
-        content: Type.Union([Type.String(), Type.Array(InputPart)]),
+        content: nullable(Type.Union([Type.String(), Type.Array(InputPart)])),
       },
     },
   },
@@ -89,7 +87,7 @@ const itemRules = () => [
     ['function_call', 'custom_tool_call'],
     Type.Object({ call_id: CallId, name: Type.String(), namespace: maybe(Type.String()) }),
   ),
-  ifType(['function_call'], Type.Object({ arguments: maybe(Type.String()) })),
+  ifType(['function_call'], Type.Object({ arguments: maybe(Type.Union([Type.String(), AnyObject])) })),
   ifType(['custom_tool_call'], Type.Object({ input: Type.String() })),
   ifType(
     ['function_call_output', 'custom_tool_call_output'],
@@ -146,7 +144,7 @@ export const InputItem = Type.Object(
     name: member(),
     namespace: member('The namespace of the tool, such as an MCP server.'),
     input: member('The input of a custom tool: text.'),
-    arguments: member('The arguments of a function: JSON text.'),
+    arguments: member('The arguments of a function: JSON text, or an object.'),
     output: member('The output of a tool: text, or a list of parts.'),
     summary: member(),
     encrypted_content: member(
@@ -178,7 +176,13 @@ export const FunctionTool = Type.Object(
   {
     $id: 'Tool',
     allOf: [
-      ifType(['function', 'custom'], { required: ['name'], properties: { name: ToolName } }),
+      // As the chat format has it, with a member of its type, it is checked where it is read.
+      ifType(['function'], {
+        anyOf: [{ required: ['name'], properties: { name: ToolName } }, { required: ['function'] }],
+      }),
+      ifType(['custom'], {
+        anyOf: [{ required: ['name'], properties: { name: ToolName } }, { required: ['custom'] }],
+      }),
       ifType(['namespace'], { required: ['name'], properties: { name: { type: 'string', minLength: 1 } } }),
     ],
     additionalProperties: true,
@@ -204,7 +208,7 @@ export const CreateResponseBody = Type.Object(
       }),
     ),
     tools: maybe(Type.Array(FunctionTool)),
-    tool_choice: maybe(toolChoice([ifType(['function', 'custom'], Type.Object({ name: Type.String() }))])),
+    tool_choice: maybe(ToolChoice),
     parallel_tool_calls: maybe(Type.Boolean()),
     max_output_tokens: maybe(
       Type.Integer({ minimum: 1, description: 'Maximum number of output tokens, including reasoning.' }),

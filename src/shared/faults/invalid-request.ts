@@ -1,4 +1,5 @@
 import { ApiError } from '../errors.ts';
+import { isObject } from '../json/json-object.ts';
 import { quoted } from './not-found.ts';
 
 /** An `invalid_request` error; `param` is the path of the faulty member in the request body: `input[2].content`. */
@@ -30,6 +31,11 @@ export function optionalFlag(value: unknown, param: string): boolean | undefined
   if (value === undefined || value === null) return undefined;
   if (typeof value !== 'boolean') throw invalid(param, 'This must be a boolean.');
   return value;
+}
+
+/** The arguments of a call as JSON text: agents keep them as objects, too. Source: bytedance/deer-flow#4445. */
+export function argumentsText(value: unknown, param: string): string {
+  return isObject(value) ? JSON.stringify(value) : optionalText(value, param) || '{}';
 }
 
 export function requiredText(value: unknown, param: string): string {

@@ -3,7 +3,7 @@ import { listOf } from '../../../../shared/json/json-object.ts';
 import type { InputItem, ReasoningItem } from '../../../features/upstreams/neutral.ts';
 import type { Dropped, UpstreamCall } from '../../../features/upstreams/upstream.ts';
 import { isObject, type Json, mapChanged, objectOf } from '../../json.ts';
-import { isBlankText } from '../conversation.ts';
+import { argumentsObject, isBlankText } from '../conversation.ts';
 import { realType } from '../inline-data.ts';
 import { isThought, ToolUseIds, thoughtBlock } from './messages.ts';
 
@@ -141,7 +141,9 @@ function relayedImages(block: Json): Json {
   return real === type ? block : { ...block, source: { ...block.source, media_type: real } };
 }
 
-function relayedCall(block: Json, ids: Map<string, string>, toolUseIds: ToolUseIds): Json {
+function relayedCall(given: Json, ids: Map<string, string>, toolUseIds: ToolUseIds): Json {
+  const isObjectCall = given.type !== 'tool_use' || isObject(given.input);
+  const block = isObjectCall ? given : { ...given, input: argumentsObject(String(given.input ?? '')) };
   const field = block.type === 'tool_use' ? 'id' : block.type === 'tool_result' ? 'tool_use_id' : undefined;
   const id = field && block[field];
   if (field === undefined || typeof id !== 'string' || acceptedId.test(id)) return block;

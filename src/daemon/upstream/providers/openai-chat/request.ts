@@ -28,7 +28,7 @@ export function relayedBody(call: UpstreamCall, quirks: Quirks): Json {
   limitOutput(sent, call.outputTokensMax, quirks);
   if (!quirks.supportsStreamOptions) sent.stream_options = undefined;
   else if (stream) sent.stream_options = withUsage(body.stream_options);
-  if (isEmptyList(body.tools)) removeTools(sent);
+  if ((body.tools ?? null) === null || isEmptyList(body.tools)) removeTools(sent);
   else if (body.tool_choice === 'required') sent.tool_choice = quirks.requiredToolChoice;
   else if (!quirks.supportsAllowedTools) restrictTools(sent, body, quirks);
   if (!quirks.supportsStrictTools) sent.tools = withoutStrict(sent.tools);
@@ -41,7 +41,7 @@ export function relayedBody(call: UpstreamCall, quirks: Quirks): Json {
   return sent;
 }
 
-/** Many clients send an empty list of tools, which OpenAI and others refuse, along with the other tool fields. */
+/** Many clients send an empty list of tools, or only a choice among none, which OpenAI and others refuse. */
 function removeTools(sent: Json): void {
   for (const field of ['tools', 'tool_choice', 'parallel_tool_calls']) sent[field] = undefined;
 }
@@ -156,7 +156,8 @@ function assistantChanges(message: Json, quirks: Quirks): Json {
 function relayedCall(call: unknown, quirks: Quirks): unknown {
   if (!isObject(call)) return call;
   const called = call.function;
-  const isIrregular = isObject(called) && ('parsed_arguments' in called || called.arguments === '');
+  const isIrregular =
+    isObject(called) && ('parsed_arguments' in called || !called.arguments || isObject(called.arguments));
   const id = typeof call.id === 'string' ? callIdFor(call.id, quirks) : call.id;
   const isRenamed = id !== call.id;
   if (!isIrregular && !isRenamed) return call;
@@ -164,7 +165,8 @@ function relayedCall(call: unknown, quirks: Quirks): unknown {
   if (isRenamed) relayed.id = id;
   if (isIrregular) {
     const { parsed_arguments: _parsed, ...rest } = called;
-    relayed.function = { ...rest, arguments: rest.arguments || '{}' };
+    const args = isObject(rest.arguments) ? JSON.stringify(rest.arguments) : rest.arguments;
+    relayed.function = { ...rest, arguments: args || '{}' };
   }
   return relayed;
 }

@@ -119,7 +119,8 @@ describe('a caller of the same format', () => {
       },
       { role: 'tool', tool_call_id: 'call_abc', content: '1' },
     ];
-    const body = bodyFor(relayed({ messages, tool_choice: 'required', seed: 4 }), 'mistral');
+    const tools = [{ type: 'function', function: { name: 'f' } }];
+    const body = bodyFor(relayed({ messages, tools, tool_choice: 'required', seed: 4 }), 'mistral');
     const [system, assistant, result] = body.messages as Json[];
     expect(body).not.toHaveProperty('stream_options');
     expect(body).toMatchObject({ tool_choice: 'any', random_seed: 4 });

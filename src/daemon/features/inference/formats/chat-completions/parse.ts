@@ -1,5 +1,6 @@
 import type { CreateChatCompletionBody } from '../../../../../shared/contract/chat-completions.ts';
 import {
+  argumentsText,
   invalid,
   isObject,
   type Json,
@@ -29,9 +30,11 @@ import {
   requireTool,
 } from '../responses/parse.ts';
 import { checkArguments, type OpenSealed, unknownPart, uploadOf } from '../responses/parse-input.ts';
+import { withOwnSpelling } from '../spellings.ts';
 
 /** Chat-completions body → neutral call. */
-export function parseChat(body: CreateChatCompletionBody, open: OpenSealed): Inference {
+export function parseChat(given: CreateChatCompletionBody, open: OpenSealed): Inference {
+  const body = withOwnSpelling(withoutNoLimit(given), 'chat');
   const { service: _service, ...rest } = body;
   const tools = parseChatTools(body);
   const messages = withoutSealed(body.messages);
@@ -54,6 +57,17 @@ export function parseChat(body: CreateChatCompletionBody, open: OpenSealed): Inf
     reasoning: body.reasoning_effort ? { effort: body.reasoning_effort, summary: undefined } : undefined,
     body: messages === body.messages ? rest : { ...rest, messages },
   };
+}
+
+const limits = ['max_tokens', 'max_completion_tokens'] as const;
+
+/** LM Studio and llama.cpp take -1 for no limit, and clients were made for them. Source: eternalai-org/eternal-zoo#14. */
+function withoutNoLimit(body: CreateChatCompletionBody): CreateChatCompletionBody {
+  for (const limit of limits) if (body[limit] === 0) throw invalid(limit, 'This must be at least 1.');
+  if (limits.every((limit) => body[limit] !== -1)) return body;
+  return Object.fromEntries(
+    Object.entries(body).filter(([name, value]) => value !== -1 || !limits.some((limit) => limit === name)),
+  ) as CreateChatCompletionBody;
 }
 
 function parseChatTools(body: CreateChatCompletionBody): Tool[] {
@@ -279,7 +293,7 @@ function functionCall(callId: string, called: unknown, param: string): InputItem
     type: 'function_call',
     callId,
     name: requiredText(called.name, `${param}.name`),
-    arguments: optionalText(called.arguments, `${param}.arguments`) || '{}',
+    arguments: argumentsText(called.arguments, `${param}.arguments`),
   };
 }
 

@@ -107,13 +107,15 @@ class MessagesReader {
   #addCall(block: Json, param: string): void {
     const callId = requiredText(block.id, `${param}.id`);
     if (callId === '') throw invalid(`${param}.id`, 'This must not be empty.');
+    // Models write text instead, and clients give it back as they got it. Source: anthropics/claude-code#6749.
     const { input } = block;
-    if (!isObject(input)) throw invalid(`${param}.input`, 'This must be an object.');
+    if (!isObject(input) && typeof input !== 'string' && input !== null)
+      throw invalid(`${param}.input`, 'This must be an object.');
     this.items.push({
       type: 'function_call',
       callId,
       name: requiredText(block.name, `${param}.name`),
-      arguments: JSON.stringify(input),
+      arguments: isObject(input) ? JSON.stringify(input) : input || '{}',
     });
   }
 

@@ -12,7 +12,8 @@ import {
   type ToolChoice,
 } from '../../../upstreams/neutral.ts';
 import { requireTool } from '../responses/parse.ts';
-import type { OpenSealed } from '../responses/parse-input.ts';
+import { checkArguments, type OpenSealed } from '../responses/parse-input.ts';
+import { withOwnSpelling } from '../spellings.ts';
 import { parseMessageItems, unknownBlock } from './parse-messages.ts';
 import { parseMessageTools } from './parse-tools.ts';
 import { anthropicRefusal, type MessagesBody, validateMessages } from './validate.ts';
@@ -52,10 +53,12 @@ function threadNotFound(): ApiError {
 }
 
 /** The part of a call whose tokens can be counted. */
-export function parsePrompt(body: MessagesBody, headers: MessageHeaders, open: OpenSealed): Inference {
+export function parsePrompt(given: MessagesBody, headers: MessageHeaders, open: OpenSealed): Inference {
+  const body = withOwnSpelling(given, 'messages');
   validateMessages(body, String(headers['anthropic-beta'] ?? ''));
   const { service: _service, ...rest } = body as MessagesBody & { service?: unknown };
   const items = [...unknownInSystem(body.system), ...parseMessageItems(body.messages, open)];
+  checkArguments(items, 'messages');
   const added = items.flatMap((item) => elsewhereOf(item)?.tools ?? []);
   const tools = [...parseMessageTools(body.tools ?? []), ...added];
   const relayed = relayedHeaders(headers);

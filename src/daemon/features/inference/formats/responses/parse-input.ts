@@ -1,5 +1,6 @@
 import { ApiError } from '../../../../../shared/errors.ts';
 import {
+  argumentsText,
   invalid,
   isObject,
   type Json,
@@ -73,7 +74,7 @@ export function parseItem(item: unknown, { param, open, openSummary }: ItemConte
     case 'message':
       return parseMessage(item, param);
     case 'function_call':
-      return parseCall(item, param, optionalText(item.arguments, `${param}.arguments`) || '{}');
+      return parseCall(item, param, argumentsText(item.arguments, `${param}.arguments`));
     case 'custom_tool_call': {
       const call = parseCall(item, param, requiredText(item.input, `${param}.input`));
       call.custom = true;
@@ -155,8 +156,7 @@ function parseMessage(item: Json, param: string): Extract<InputItem, { type: 'me
   const role = roles.find((known) => known === item.role);
   if (role === undefined)
     throw invalid(`${param}.role`, 'This must be user, system, developer or assistant.');
-  if (item.content === undefined || item.content === null)
-    throw invalid(`${param}.content`, 'A message needs content.');
+  if (item.content === undefined) throw invalid(`${param}.content`, 'A message needs content.');
   const content = parseContent(item.content, `${param}.content`);
   const message: MessageItem = { type: 'message', role, content, json: item };
   const phase = optionalText(item.phase, `${param}.phase`);

@@ -20,6 +20,7 @@ import {
   type ToolName,
   toolKey,
 } from '../../../upstreams/neutral.ts';
+import { withOwnSpelling } from '../spellings.ts';
 import { builtinFunction } from './builtin-tools.ts';
 
 /** Members for the gateway, which keeps the history and generates in the background itself; never sent to a provider. */
@@ -29,7 +30,8 @@ const gatewayMembers = new Set([
 ]);
 
 /** Responses body → neutral call. `items` is the resolved input: history first, then the items of this call. */
-export function parseResponses(body: CreateResponseBody, items: InputItem[]): Inference {
+export function parseResponses(given: CreateResponseBody, items: InputItem[]): Inference {
+  const body = withOwnSpelling(given, 'responses');
   const added = items.flatMap((item) => elsewhereOf(item) ?? []);
   const tools = [...parseTools(body.tools), ...added.flatMap((each) => each.tools ?? [])];
   const namespaces = allDescriptions([
