@@ -26,7 +26,9 @@ const sentences: Record<keyof ShapeLimits, (max: number) => string> = {
 export function isJson(contentType: string | undefined): boolean {
   if (contentType === undefined) return false;
   if (contentType === 'application/json') return true;
-  return /^application\/json *(; *charset="?utf-8"? *)?$/i.test(contentType);
+  if (!/^application\/json *(;|$)/i.test(contentType)) return false;
+  const charsets = [...contentType.matchAll(/; *charset *= *"?([^";,\s]*)/gi)];
+  return charsets.every(([, charset = '']) => /^utf-?8$/i.test(charset));
 }
 
 /** Parses a body. Undefined when it is empty; fails with `invalid_json`. */

@@ -28,6 +28,10 @@ describe('a body', () => {
     'application/json; charset=utf-8',
     'application/json;charset=UTF-8',
     'Application/JSON; charset="utf-8"',
+    // ASP.NET and Java clients, and those that leave a parameter out
+    'application/json; charset=utf8',
+    'application/json;odata=verbose; charset=utf-8',
+    'application/json;',
   ])('is accepted as %s', async (contentType) => {
     expect(await send('{"a":1}', contentType)).toMatchObject({ status: 200, json: { body: { a: 1 } } });
   });

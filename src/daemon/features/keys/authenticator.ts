@@ -252,8 +252,11 @@ async function referredCaller(
 
 type CredentialKind = 'api' | 'login' | 'agent' | 'token';
 
+/** Clients ask for "the Authorization header" or for a key and add a scheme: users give them a key, or a scheme that is there. */
+const schemes = /^(?:bearer +){0,2}(?=\S+$)/i;
+
 function credentialIn(header: string): { secret: string; kind: CredentialKind } {
-  const secret = /^bearer +(\S+)$/i.exec(header)?.[1] ?? '';
+  const secret = header.replace(schemes, '');
   const kind = parseSecret(secret);
   if (kind === undefined) throw new ApiError('unauthenticated');
   return { secret, kind };

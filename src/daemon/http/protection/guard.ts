@@ -57,6 +57,9 @@ export interface GuardOptions {
 const hostAdvice =
   'This Host header is not allowed. If clients reach the daemon by this name, add it to `listen.allowed_hosts` in its config.yaml.';
 
+const originAdvice =
+  'Requests from web pages and apps of this origin are not allowed. To allow them, add the origin to `cors.origins` in the config.yaml of the daemon.';
+
 /**
  * Returns why a request must be rejected by its headers alone: web pages can attack through loopback, and DNS rebinding
  * to 127.0.0.1 shows only in Host.
@@ -80,7 +83,7 @@ export function requestGuard({ hosts, origins, pages, headersMax }: GuardOptions
     const { origin } = headers;
     if (origin !== undefined) {
       if (origins.has(origin)) return duplicate(authorizationCount);
-      if (!isSameOrigin(origin, host)) return new ApiError('origin_not_allowed');
+      if (!isSameOrigin(origin, host)) return new ApiError('origin_not_allowed', { message: originAdvice });
     }
     const site = headers['sec-fetch-site'];
     const isOwn = site === undefined || site === 'none' || site === 'same-origin';
