@@ -437,3 +437,13 @@ test.each([
   const { body } = await call('messages', to, { messages, tools: [tool] });
   expect(body.content, wire).toMatchObject([{ type: 'tool_use', name }]);
 });
+
+// tashfeenahmed/freellmapi#309, microsoft/amplifier#354, 1jehuang/jcode#262: agents that find none assume a small limit
+test('models have their limits where clients look for them', async () => {
+  const reply = await daemon.fetch('/v1/models/anthropic/claude-sonnet-4-5');
+  const { service, ...model } = (await reply.json()) as { service: Json } & Json;
+  expect(model).toMatchObject({ context_length: expect.any(Number), max_output_tokens: 64_000 });
+  expect(service).toMatchObject({ context_length: model.context_length, max_output_tokens: 64_000 });
+  const unknown = await daemon.fetch('/v1/models/chat/m');
+  expect(await unknown.json()).not.toHaveProperty('context_length');
+});

@@ -96,6 +96,16 @@ export const ModelEntry = Type.Object(
         'When the model was published, in Unix seconds; where that is unknown, when this host was set up.',
     }),
     owned_by: Type.String(),
+    context_length: Type.Optional(
+      Type.Integer({
+        minimum: 0,
+        description:
+          'The same as in `service`, where clients of OpenRouter and others look for it; absent if it is unknown.',
+      }),
+    ),
+    max_output_tokens: Type.Optional(
+      Type.Integer({ minimum: 0, description: 'The same as in `service`; absent if it is unknown.' }),
+    ),
     service: Type.Object({
       name: Type.String({ description: 'A display name.' }),
       description: nullable(Type.String()),

@@ -39,16 +39,21 @@ export function toModelEntry(
   const measured = offers.map((offer) => speed.read(offer.provider, offer.model));
   const slash = id.indexOf('/');
   const best = cheapest(offers);
+  const context_length = most(offers.map((offer) => offer.contextLength));
+  const max_output_tokens = most(offers.map((offer) => offer.outputTokensMax));
   return {
     id,
     object: 'model',
     created: offers.find((offer) => offer.createdAt !== null)?.createdAt ?? hostCreatedAt,
     owned_by: slash > 0 ? id.slice(0, slash) : (offers[0]?.provider ?? id),
+    // Agents that find no limit assume a small one, and shorten conversations long before it is reached.
+    ...(context_length !== null && { context_length }),
+    ...(max_output_tokens !== null && { max_output_tokens }),
     service: {
       name: offers[0]?.title ?? id,
       description: offers.find((offer) => offer.description !== null)?.description ?? null,
-      context_length: most(offers.map((offer) => offer.contextLength)),
-      max_output_tokens: most(offers.map((offer) => offer.outputTokensMax)),
+      context_length,
+      max_output_tokens,
       capabilities: toCapabilitiesView(offers[0]?.capabilities),
       providers: offers.map((offer, index) => toModelProvider(offer, measured[index] ?? null)),
       prices: best?.prices ? pricesView(best.prices) : null,
