@@ -376,6 +376,55 @@ const cases: Case[] = [
       ],
     },
   },
+  ...[
+    [
+      { type: 'input_text', text: 'b' },
+      { type: 'input_image', image_url: address, detail: 'low' },
+      { type: 'input_file', file_data: pdf, filename: 'a.pdf' },
+    ],
+    [
+      { type: 'text', text: 'b' },
+      { type: 'image_url', image_url: { url: address, detail: 'low' } },
+      file({ file_data: pdf, filename: 'a.pdf' }),
+    ],
+    [
+      { type: 'text', text: 'b' },
+      { type: 'image', source: { type: 'url', url: address } },
+      {
+        type: 'document',
+        title: 'a.pdf',
+        source: { type: 'base64', media_type: 'application/pdf', data: pdf },
+      },
+    ],
+  ].flatMap((parts): Case[] => {
+    const cite = 'LuthienResearch/luthien-proxy#108, Wei-Shaw/sub2api#5485: parts as another format has them';
+    const sent: Case['sent'] = {
+      openai: ['b', { image_url: expect.anything() }, { filename: 'a.pdf' }],
+      responses: [
+        { type: 'input_text', text: 'b' },
+        { type: 'input_image', image_url: address },
+        { type: 'input_file', filename: 'a.pdf' },
+      ],
+      anthropic: [
+        { type: 'text', text: 'b' },
+        { type: 'image', source: { type: 'url', url: address } },
+        { type: 'document', source: { type: 'base64', media_type: 'application/pdf', data: pdf } },
+      ],
+      google: [{ text: 'b' }, { fileData: { fileUri: address } }, { inlineData: { data: pdf } }],
+    };
+    const messages = [user(parts)];
+    const own = { type: 'image_url', image_url: { url: address } };
+    return [
+      {
+        cite,
+        format: 'chat',
+        body: { messages },
+        sent: { ...sent, openai: ['b', own, { filename: 'a.pdf' }] },
+      },
+      { cite, format: 'responses', body: { input: messages }, sent },
+      { cite, format: 'messages', body: { messages }, sent },
+    ];
+  }),
 ];
 
 /** Whether a value has a part like this somewhere; members that are undefined must be missing. */

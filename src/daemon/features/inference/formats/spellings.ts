@@ -1,4 +1,5 @@
 import { isObject, type Json } from '../../../../shared/faults/invalid-request.ts';
+import { withOwnParts } from './part-spellings.ts';
 
 /**
  * Tools, and choices among them, that a client wrote as another format has them: agents keep one form for all endpoints, and Cursor
@@ -7,14 +8,20 @@ import { isObject, type Json } from '../../../../shared/faults/invalid-request.t
 
 type Format = 'chat' | 'responses' | 'messages';
 
-/** A body with its tools as its format has them. The same one if they are. */
+/** A body with its tools, and the parts of its messages, as its format has them. The same one if they are. */
 export function withOwnSpelling<Body extends object>(body: Body, format: Format): Body {
-  const { tools, tool_choice: choice } = body as Json;
+  const { tools, tool_choice: choice, messages } = body as Json;
+  const ownMessages = Array.isArray(messages) ? withOwnParts(messages, format) : messages;
   const own = Array.isArray(tools) ? tools.map((tool) => ownTool(tool, format)) : [];
   const isSame = own.every((tool, at) => tool === (tools as unknown[])[at]);
   const ownChoice = format === 'messages' ? choice : choiceAs(choice, format);
-  if (isSame && ownChoice === choice) return body;
-  return { ...body, ...(!isSame && { tools: own }), ...(ownChoice !== choice && { tool_choice: ownChoice }) };
+  if (isSame && ownChoice === choice && ownMessages === messages) return body;
+  return {
+    ...body,
+    ...(!isSame && { tools: own }),
+    ...(ownChoice !== choice && { tool_choice: ownChoice }),
+    ...(ownMessages !== messages && { messages: ownMessages }),
+  };
 }
 
 function ownTool(tool: unknown, format: Format): unknown {

@@ -24,6 +24,7 @@ import {
   type ReasoningOrigin,
   type Upload,
 } from '../../../upstreams/neutral.ts';
+import { ownContent } from '../part-spellings.ts';
 import { encryptedPart, inOtherFormats } from './foreign-items.ts';
 
 /** Opens sealed reasoning; undefined when it was not sealed for this workspace. */
@@ -60,8 +61,9 @@ export interface ItemContext {
 }
 
 /** One item in the Responses format. Items of unknown types, roles or parts become opaque. */
-export function parseItem(item: unknown, { param, open, openSummary }: ItemContext): InputItem {
-  if (!isObject(item)) throw invalid(param, 'An input item must be an object.');
+export function parseItem(given: unknown, { param, open, openSummary }: ItemContext): InputItem {
+  if (!isObject(given)) throw invalid(param, 'An input item must be an object.');
+  const item = withOwnContent(given);
   const unknown = unknownIn(item, param);
   if (unknown !== undefined) {
     // The id is the gateway's.
@@ -92,6 +94,15 @@ export function parseItem(item: unknown, { param, open, openSummary }: ItemConte
     default:
       return parseForeign(item, param);
   }
+}
+
+/** An item whose parts are those of this format. */
+function withOwnContent(item: Json): Json {
+  for (const name of ['content', 'output']) {
+    const own = ownContent(item[name], 'responses');
+    if (own !== item[name]) return { ...item, [name]: own };
+  }
+  return item;
 }
 
 function idOf(item: Json, param: string): { id?: string } {
