@@ -193,6 +193,27 @@ export const CreateChatCompletionBody = Type.Object(
 
 export type CreateChatCompletionBody = Static<typeof CreateChatCompletionBody>;
 
+/** What a client sends. */
+export const CreateChatCompletionRequest = Type.Object(
+  {
+    ...CreateChatCompletionBody.properties,
+    messages: Type.Optional(CreateChatCompletionBody.properties.messages),
+    input: Type.Optional(
+      Type.Unknown({
+        description: 'The conversation in the Responses format, as Cursor sends it, in place of `messages`.',
+      }),
+    ),
+  },
+  {
+    $id: 'CreateChatCompletionRequest',
+    anyOf: [{ required: ['messages'] }, { required: ['input'] }],
+    additionalProperties: true,
+    description: 'Additional members are passed on to providers that speak this format.',
+  },
+);
+
+export type CreateChatCompletionRequest = Static<typeof CreateChatCompletionRequest>;
+
 const ChatUsage = Type.Object(
   {
     prompt_tokens: maybe(Type.Integer()),
@@ -297,7 +318,7 @@ export const createChatCompletion = endpoint({
   unauthorizedType: 'unauthorized',
   payable: true,
   headers: CallHeaders,
-  body: CreateChatCompletionBody,
+  body: CreateChatCompletionRequest,
   bodyRequired: true,
   bodyLimit: modelCallBodyLimit,
   result: ChatCompletion,

@@ -23,6 +23,7 @@ import {
 import { passedBody } from '../calls/index.ts';
 import type { Idempotency, IdempotencySlot, OnceCall } from '../idempotency/index.ts';
 import type { PayableRequest } from '../payment-required/index.ts';
+import { chatBody } from './formats/chat-completions/from-responses.ts';
 import type { Background } from './lifecycles/background/background.ts';
 import type { InferenceDeps } from './lifecycles/inference-deps.ts';
 import { compact } from './lifecycles/request/compact.ts';
@@ -95,7 +96,9 @@ export function inferenceHandlers(
     ),
 
     implement(createChatCompletion, (call) =>
-      answer(call, createChatCompletion, (running, body) => complete(deps, { ...running, body })),
+      answer(call, createChatCompletion, (running, body) =>
+        complete(deps, { ...running, body: chatBody(body) }),
+      ),
     ),
 
     implement(createEmbedding, (call) =>
