@@ -160,6 +160,12 @@ export const InputItem = Type.Object(
   },
 );
 
+/** A name or, as the chat format has it, an object in a member of this name, which is checked where it is read. */
+function namedOrIn(member: string) {
+  const nested = { required: [member], properties: { [member]: { type: 'object' } } };
+  return { anyOf: [{ required: ['name'], properties: { name: ToolName } }, nested] };
+}
+
 export const FunctionTool = Type.Object(
   {
     type: Type.String({
@@ -176,13 +182,8 @@ export const FunctionTool = Type.Object(
   {
     $id: 'Tool',
     allOf: [
-      // As the chat format has it, with a member of its type, it is checked where it is read.
-      ifType(['function'], {
-        anyOf: [{ required: ['name'], properties: { name: ToolName } }, { required: ['function'] }],
-      }),
-      ifType(['custom'], {
-        anyOf: [{ required: ['name'], properties: { name: ToolName } }, { required: ['custom'] }],
-      }),
+      ifType(['function'], namedOrIn('function')),
+      ifType(['custom'], namedOrIn('custom')),
       ifType(['namespace'], { required: ['name'], properties: { name: { type: 'string', minLength: 1 } } }),
     ],
     additionalProperties: true,
