@@ -25,6 +25,8 @@ export const called = (id: string, args: unknown = '{}') => ({
 export const calls = (...tool_calls: Json[]) => ({ role: 'assistant', content: null, tool_calls });
 const output = (tool_call_id: string, content: unknown = 'done') => ({ role: 'tool', tool_call_id, content });
 
+const text = (value: string) => ({ type: 'text', text: value });
+
 const jpeg = '/9j/4AAQSkZJRgABAQEASABIAAD';
 const png = 'iVBORw0KGgoAAAANSUhEUg';
 const webp = 'UklGRiQAAABXRUJQVlA4';
@@ -378,7 +380,7 @@ export const cases: Case[] = [
           ],
         },
         { role: 'tool', tool_call_id: 'c', content: 'b' },
-        { role: 'tool', tool_call_id: 'd', content: [{ type: 'text', text: 'e' }] },
+        { role: 'tool', tool_call_id: 'd', content: 'e' },
         { response_format: { type: 'json_schema', json_schema: { name: 'n', schema } } },
         { reasoning_effort: 'low', max_tokens: undefined, max_completion_tokens: 99, include: undefined },
       ],
@@ -391,6 +393,44 @@ export const cases: Case[] = [
         { type: 'tool_result', tool_use_id: 'd' },
       ],
       google: [{ functionCall: { name: 'f' } }],
+    },
+  },
+  ...[
+    { type: 'json_schema', json_schema: { name: 'n', schema } },
+    { type: 'json_schema', json_schema: { schema } },
+    { type: 'json_schema', schema },
+    { type: 'json_schema', name: 'n', schema },
+  ].flatMap((of): Case[] => {
+    const cite = 'a schema in another form, or without a name';
+    const sent: Case['sent'] = {
+      chat: { response_format: { type: 'json_schema', json_schema: { name: expect.anything(), schema } } },
+      responses: { text: { format: { type: 'json_schema', name: expect.anything(), schema } } },
+      google: { responseJsonSchema: schema },
+    };
+    return [
+      { cite, format: 'chat', body: { messages: [user('a')], response_format: of }, sent },
+      { cite, format: 'responses', body: { input: 'a', text: { format: of } }, sent },
+    ];
+  }),
+  {
+    cite: 'a schema beside json_object, as llama.cpp and Together have it',
+    format: 'chat',
+    body: { messages: [user('a')], response_format: { type: 'json_object', schema } },
+    sent: {
+      chat: { response_format: { type: 'json_object', schema } },
+      responses: { text: { format: { type: 'json_schema', schema } } },
+      google: { responseJsonSchema: schema },
+    },
+  },
+  {
+    cite: 'Gitlawb/openclaude#806, CherryHQ/cherry-studio#3474: the output of a tool as a list of texts',
+    format: 'chat',
+    body: {
+      messages: [user('a'), calls(called('c')), output('c', [text('b'), text('d')])],
+    },
+    sent: {
+      chat: { role: 'tool', content: 'b\n\nd' },
+      openai: { role: 'tool', content: [text('b'), text('d')] },
     },
   },
 ];

@@ -133,11 +133,8 @@ const ChatTool = Type.Object(
 );
 
 const ResponseFormat = Type.Object(
-  { type: OutputType },
-  {
-    ...ifType(['json_schema'], Type.Object({ json_schema: Type.Object(namedSchema) })),
-    additionalProperties: true,
-  },
+  { type: OutputType, json_schema: maybe(Type.Object(namedSchema)) },
+  { additionalProperties: true },
 );
 
 const OutputLimit = Type.Integer({

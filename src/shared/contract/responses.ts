@@ -27,11 +27,11 @@ const Metadata = mapOf({ maxLength: 64 }, Type.String({ maxLength: 512 }), {
   description: 'At most 16 strings of at most 512 characters, by keys of at most 64. Returned unchanged.',
 });
 
-/** What describes answers by a JSON schema, in the formats of OpenAI. */
+/** What describes answers by a JSON schema, in the formats of OpenAI. It is checked where it is read. */
 export const namedSchema = {
-  name: Type.String(),
+  name: maybe(Type.String()),
   description: maybe(Type.String()),
-  schema: AnyObject,
+  schema: maybe(AnyObject),
   strict: maybe(Type.Boolean()),
 };
 
@@ -39,8 +39,8 @@ export const OutputType = Type.String({ description: '`text`, `json_object` or `
 
 /** `text.format`. */
 const OutputFormat = Type.Object(
-  { type: Type.Optional(OutputType) },
-  { ...ifType(['json_schema'], Type.Object(namedSchema)), additionalProperties: true },
+  { type: Type.Optional(OutputType), ...namedSchema },
+  { additionalProperties: true },
 );
 
 /** A call needs something to answer. A previous response or a stored prompt may be all there is. */

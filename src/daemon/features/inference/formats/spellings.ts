@@ -15,12 +15,14 @@ export function withOwnSpelling<Body extends object>(body: Body, format: Format)
   const own = Array.isArray(tools) ? tools.map((tool) => ownTool(tool, format)) : [];
   const isSame = own.every((tool, at) => tool === (tools as unknown[])[at]);
   const ownChoice = format === 'messages' ? choice : choiceAs(choice, format);
-  if (isSame && ownChoice === choice && ownMessages === messages) return body;
+  const schema = format === 'messages' ? undefined : ownSchema(body as Json, format);
+  if (isSame && ownChoice === choice && ownMessages === messages && schema === undefined) return body;
   return {
     ...body,
     ...(!isSame && { tools: own }),
     ...(ownChoice !== choice && { tool_choice: ownChoice }),
     ...(ownMessages !== messages && { messages: ownMessages }),
+    ...schema,
   };
 }
 
@@ -86,4 +88,21 @@ function choiceAs(choice: unknown, format: 'chat' | 'responses'): unknown {
   const named = isObject(nested) ? nested : { name: choice.name };
   if (isOwnChoice || typeof named.name !== 'string') return choice;
   return format === 'chat' ? { type, [type]: { name: named.name } } : { type, name: named.name };
+}
+
+/**
+ * The member with the schema of answers, where it is written as the other format or llama.cpp has it, or has no name, which only OpenAI
+ * demands. Undefined if it is as the format has it.
+ */
+function ownSchema({ response_format: chats, text }: Json, format: 'chat' | 'responses'): Json | undefined {
+  const given = format === 'chat' ? chats : isObject(text) ? text.format : undefined;
+  if (!isObject(given) || given.type !== 'json_schema') return undefined;
+  const { json_schema: nested, type, ...flat } = given;
+  const schema = isObject(nested) ? nested : flat;
+  if (!isObject(schema.schema)) return undefined;
+  const isOwn = (format === 'chat') === isObject(nested);
+  if (isOwn && typeof schema.name === 'string') return undefined;
+  const named = { ...schema, name: schema.name ?? 'answer' };
+  if (format === 'chat') return { response_format: { type, json_schema: named } };
+  return { text: { ...(text as Json), format: { type, ...named } } };
 }

@@ -95,11 +95,21 @@ function relayedMessage(message: Json, quirks: Quirks): Json {
     if (relayed !== content) changes.content = relayed;
   }
   if (role === 'developer' && !quirks.supportsDeveloperRole) changes.role = 'system';
+  if (role === 'tool' && !quirks.supportsAnyOrder && Array.isArray(content))
+    changes.content = joinedTexts(content);
   if (quirks.callIds !== undefined && typeof callId === 'string') {
     const id = callIdFor(callId, quirks);
     if (id !== callId) changes.tool_call_id = id;
   }
   return Object.keys(changes).length === 0 ? message : { ...message, ...changes };
+}
+
+/** Templates of many models, and DeepSeek, take the output of a tool as text only. Source: Gitlawb/openclaude#806. */
+function joinedTexts(parts: readonly unknown[]): unknown {
+  const texts = objectsOf(parts).map(({ type, text }) => (type === 'text' ? text : undefined));
+  return texts.length === parts.length && texts.every((text) => typeof text === 'string')
+    ? texts.join('\n\n')
+    : parts;
 }
 
 /** Some SDKs write all members of a message, which strict providers refuse to be null. */

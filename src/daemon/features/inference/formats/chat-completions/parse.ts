@@ -129,6 +129,9 @@ function allowed(choice: Record<string, unknown>): ToolChoice {
 
 function parseResponseFormat(format: unknown): OutputFormat | undefined {
   if (!isObject(format)) return undefined;
+  // With a schema, as llama.cpp, Together and Fireworks have it.
+  if (format.type === 'json_object' && isObject(format.schema))
+    return parseJsonSchema({ name: 'answer', schema: format.schema }, 'response_format');
   if (format.type === 'json_object') return { type: 'json_object' };
   if (format.type !== 'json_schema') return undefined;
   const param = 'response_format.json_schema';
