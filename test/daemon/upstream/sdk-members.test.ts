@@ -296,7 +296,12 @@ describe.each(Object.entries(formats))('%s', (_wire, { members, parse, send }) =
       members[name] === undefined ? [] : [[name, members[name].sample]],
     ),
   );
-  const callWith = (name: string) => parse({ ...required, [name]: members[name]?.sample } as never);
+  // What chooses among tools is left out without any.
+  const tools = [{ type: 'function', function: { name: 'f' }, name: 'f', input_schema: {} }];
+  const callWith = (name: string) => {
+    const beside = name === 'tool_choice' || name === 'parallel_tool_calls' ? { tools } : {};
+    return parse({ ...required, ...beside, [name]: members[name]?.sample } as never);
+  };
 
   test.each(Object.entries(members))('%s goes where it belongs', (name, { isKept = false }) => {
     expect(name in send(callWith(name))).toBe(!isKept);

@@ -114,7 +114,7 @@ describe('Responses tools', () => {
       'text.format.strict',
     ],
     [{ text: { format: { type: 'json_schema', name: 'x' } } }, 'text.format.schema'],
-    [{ text: { format: { type: 'json_schema', schema: {} } } }, 'text.format.name'],
+    [{ text: { format: { type: 'json_schema', name: 'n' } } }, 'text.format.schema'],
   ])('%j is refused at %s', (members, param) => {
     expect(() => parseResponses(body(members), [])).toThrow(
       expect.objectContaining({ code: 'invalid_request', param }),
