@@ -9,7 +9,15 @@ import {
   modelCallErrors,
   modelCallHeaders,
 } from './model-call.ts';
-import { namedSchema, OutputType, ToolChoice, ToolName } from './responses.ts';
+import {
+  definedOrIn,
+  InputItem,
+  itemRules,
+  namedSchema,
+  OutputType,
+  ToolChoice,
+  toolDefinition,
+} from './responses.ts';
 import { ServiceAnswer, ServiceMember } from './service-member.ts';
 import { AnyObject, callIdCharactersMax, dollars, ifType, maybe, nullable } from './vocabulary.ts';
 
@@ -107,7 +115,6 @@ export const ChatMessage = Type.Object(
   },
 );
 
-/** Tools that are written as another format has them are checked where they are read. */
 const ChatTool = Type.Object(
   {
     type: maybe(
@@ -116,18 +123,18 @@ const ChatTool = Type.Object(
           '`function` or `custom`, with a member of that name. Tools as the other formats have them are accepted, too.',
       }),
     ),
-    function: Type.Optional(
-      Type.Object({
-        name: ToolName,
-        description: maybe(Type.String()),
-        parameters: maybe(AnyObject),
-        strict: maybe(Type.Boolean()),
-      }),
-    ),
-    custom: Type.Optional(Type.Object({ name: ToolName, description: maybe(Type.String()) })),
   },
   {
     $id: 'ChatTool',
+    allOf: [
+      ifType(['function'], definedOrIn('function')),
+      ifType(['custom'], definedOrIn('custom')),
+      {
+        if: { properties: { type: Type.Null() } },
+        // biome-ignore lint/suspicious/noThenProperty: a keyword of JSON Schema.
+        then: Type.Object({ ...toolDefinition, input_schema: AnyObject }),
+      },
+    ],
     additionalProperties: true,
   },
 );
@@ -137,10 +144,22 @@ const ResponseFormat = Type.Object(
   { additionalProperties: true },
 );
 
-const OutputLimit = Type.Integer({
-  minimum: -1,
+const OutputLimit = Type.Union([Type.Integer({ minimum: 1 }), Type.Literal(-1)], {
   description: 'At least 1; -1 is no limit, as for LM Studio and llama.cpp.',
 });
+
+const ChatInputItem = Type.Object(
+  {
+    ...InputItem.properties,
+    type: maybe(
+      Type.Enum([
+        ...['message', 'reasoning', 'function_call', 'function_call_output'],
+        ...['custom_tool_call', 'custom_tool_call_output'],
+      ]),
+    ),
+  },
+  { $id: 'ChatInputItem', allOf: itemRules(), additionalProperties: true },
+);
 
 export const CreateChatCompletionBody = Type.Object(
   {
@@ -196,7 +215,7 @@ export const CreateChatCompletionRequest = Type.Object(
     ...CreateChatCompletionBody.properties,
     messages: Type.Optional(CreateChatCompletionBody.properties.messages),
     input: Type.Optional(
-      Type.Unknown({
+      Type.Union([Type.String(), Type.Array(ChatInputItem, { minItems: 1 })], {
         description: 'The conversation in the Responses format, as Cursor sends it, in place of `messages`.',
       }),
     ),

@@ -71,7 +71,7 @@ const CallId = Type.String({ minLength: 1, maxLength: callIdCharactersMax });
 const SealedContent = Type.String({ maxLength: 10_485_760 });
 
 /** What items must have by their type, of which no other is checked. An item without one is a message. */
-const itemRules = () => [
+export const itemRules = () => [
   {
     if: { properties: { type: { enum: ['message', null] } } },
     // biome-ignore lint/suspicious/noThenProperty: a keyword of JSON Schema.
@@ -160,10 +160,18 @@ export const InputItem = Type.Object(
   },
 );
 
-/** A name or, as the chat format has it, an object in a member of this name, which is checked where it is read. */
-function namedOrIn(member: string) {
-  const nested = { required: [member], properties: { [member]: { type: 'object' } } };
-  return { anyOf: [{ required: ['name'], properties: { name: ToolName } }, nested] };
+/** What defines a function or custom tool, in the formats of OpenAI. */
+export const toolDefinition = {
+  name: ToolName,
+  description: maybe(Type.String()),
+  parameters: maybe(AnyObject),
+  strict: maybe(Type.Boolean()),
+};
+
+/** A definition, or one in a member of this name, as the chat format has it. */
+export function definedOrIn(member: string) {
+  const nested = { required: [member], properties: { [member]: Type.Object(toolDefinition) } };
+  return { anyOf: [{ required: ['name'], properties: toolDefinition }, nested] };
 }
 
 export const FunctionTool = Type.Object(
@@ -182,8 +190,8 @@ export const FunctionTool = Type.Object(
   {
     $id: 'Tool',
     allOf: [
-      ifType(['function'], namedOrIn('function')),
-      ifType(['custom'], namedOrIn('custom')),
+      ifType(['function'], definedOrIn('function')),
+      ifType(['custom'], definedOrIn('custom')),
       ifType(['namespace'], { required: ['name'], properties: { name: { type: 'string', minLength: 1 } } }),
     ],
     additionalProperties: true,

@@ -1,4 +1,8 @@
-import { createChatCompletion } from '../../../shared/contract/chat-completions.ts';
+import {
+  type CreateChatCompletionBody,
+  type CreateChatCompletionRequest,
+  createChatCompletion,
+} from '../../../shared/contract/chat-completions.ts';
 import { compactResponse } from '../../../shared/contract/compaction.ts';
 import {
   previewChatCompletion,
@@ -46,6 +50,11 @@ import { type Payable, type Receivable, withPayment } from './with-payment.ts';
 export interface InferenceFeatures {
   background: Background;
   idempotency: Pick<Idempotency, 'once'>;
+}
+
+/** Nearly all bodies are of the format of their endpoint. */
+function hasMessages(body: CreateChatCompletionRequest): body is CreateChatCompletionBody {
+  return body.messages !== undefined;
 }
 
 type ModelCall = Payable & Pick<OnceCall, 'body' | 'signal'>;
@@ -97,7 +106,7 @@ export function inferenceHandlers(
 
     implement(createChatCompletion, (call) =>
       answer(call, createChatCompletion, (running, body) =>
-        complete(deps, { ...running, body: chatBody(body) }),
+        complete(deps, { ...running, body: hasMessages(body) ? body : chatBody(body) }),
       ),
     ),
 

@@ -20,7 +20,6 @@ const replaced = new Set([
  * chat format. Source: BerriAI/litellm#34029, router-for-me/CLIProxyAPI#658.
  */
 export function chatBody(sent: CreateChatCompletionRequest): CreateChatCompletionBody {
-  if (sent.messages !== undefined) return sent as CreateChatCompletionBody;
   const {
     instructions,
     reasoning,
@@ -48,16 +47,13 @@ function responseFormat({ type, ...schema }: Json): Json {
   return type === 'json_schema' ? { type, json_schema: schema } : { type };
 }
 
-function messagesOf(input: unknown): Json[] {
+function messagesOf(input: CreateChatCompletionRequest['input'] = ''): Json[] {
   if (typeof input === 'string') return [{ role: 'user', content: input }];
-  if (!Array.isArray(input) || input.length === 0)
-    throw invalid('input', 'This must be a string or a list of items, and not empty.');
   const messages: Json[] = [];
-  for (const [index, item] of input.entries()) {
-    if (!isObject(item)) throw invalid(`input[${index}]`, 'An input item must be an object.');
+  for (const item of input) {
     const call = callOf(item);
     const last = messages.at(-1);
-    if (call === undefined) messages.push(...messageOf(item, `input[${index}]`));
+    if (call === undefined) messages.push(...messageOf(item));
     else if (Array.isArray(last?.tool_calls)) last.tool_calls.push(call);
     else messages.push({ role: 'assistant', content: null, tool_calls: [call] });
   }
@@ -69,20 +65,10 @@ function callOf({ type, call_id: id, name, arguments: args, input }: Json): Json
   return type === 'custom_tool_call' ? { id, type: 'custom', custom: { name, input } } : undefined;
 }
 
-function messageOf(item: Json, param: string): Json[] {
+function messageOf(item: Json): Json[] {
   const { type, id: _id, status: _status, ...message } = item;
-  switch (type) {
-    case undefined:
-    case null:
-    case 'message':
-      return [message];
-    case 'function_call_output':
-    case 'custom_tool_call_output':
-      return [{ role: 'tool', tool_call_id: item.call_id, content: item.output }];
-    // Its model does not read it in this format.
-    case 'reasoning':
-      return [];
-    default:
-      throw invalid(`${param}.type`, 'Items of this type are not known to this endpoint: use /v1/responses.');
-  }
+  // Its model does not read it in this format.
+  if (type === 'reasoning') return [];
+  const isOutput = type === 'function_call_output' || type === 'custom_tool_call_output';
+  return [isOutput ? { role: 'tool', tool_call_id: item.call_id, content: item.output } : message];
 }

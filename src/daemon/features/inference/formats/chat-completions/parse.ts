@@ -63,7 +63,6 @@ const limits = ['max_tokens', 'max_completion_tokens'] as const;
 
 /** LM Studio and llama.cpp take -1 for no limit, and clients were made for them. Source: eternalai-org/eternal-zoo#14. */
 function withoutNoLimit(body: CreateChatCompletionBody): CreateChatCompletionBody {
-  for (const limit of limits) if (body[limit] === 0) throw invalid(limit, 'This must be at least 1.');
   if (limits.every((limit) => body[limit] !== -1)) return body;
   return Object.fromEntries(
     Object.entries(body).filter(([name, value]) => value !== -1 || !limits.some((limit) => limit === name)),

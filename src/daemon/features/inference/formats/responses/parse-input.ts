@@ -24,7 +24,7 @@ import {
   type ReasoningOrigin,
   type Upload,
 } from '../../../upstreams/neutral.ts';
-import { ownContent } from '../part-spellings.ts';
+import { ownContent } from '../spellings.ts';
 import { encryptedPart, inOtherFormats } from './foreign-items.ts';
 
 /** Opens sealed reasoning; undefined when it was not sealed for this workspace. */
@@ -63,7 +63,7 @@ export interface ItemContext {
 /** One item in the Responses format. Items of unknown types, roles or parts become opaque. */
 export function parseItem(given: unknown, { param, open, openSummary }: ItemContext): InputItem {
   if (!isObject(given)) throw invalid(param, 'An input item must be an object.');
-  const item = withOwnContent(given);
+  const item = hasForeignParts(given, param) ? withOwnContent(given) : given;
   const unknown = unknownIn(item, param);
   if (unknown !== undefined) {
     // The id is the gateway's.
@@ -94,6 +94,13 @@ export function parseItem(given: unknown, { param, open, openSummary }: ItemCont
     default:
       return parseForeign(item, param);
   }
+}
+
+function hasForeignParts(item: Json, param: string): boolean {
+  const { content } = item;
+  if (Array.isArray(content) && content.some((part) => isObject(part) && isObject(part.image_url)))
+    return true;
+  return unknownIn(item, param) !== undefined;
 }
 
 /** An item whose parts are those of this format. */

@@ -31,7 +31,7 @@ const gatewayMembers = new Set([
 
 /** Responses body → neutral call. `items` is the resolved input: history first, then the items of this call. */
 export function parseResponses(given: CreateResponseBody, items: InputItem[]): Inference {
-  const body = withOwnSpelling(given, 'responses');
+  const body = isPlain(given) ? given : withOwnSpelling(given, 'responses');
   const added = items.flatMap((item) => elsewhereOf(item) ?? []);
   const tools = [...parseTools(body.tools), ...added.flatMap((each) => each.tools ?? [])];
   const namespaces = allDescriptions([
@@ -59,6 +59,13 @@ export function parseResponses(given: CreateResponseBody, items: InputItem[]): I
     ...(namespaces && { namespaces }),
     body: Object.fromEntries(Object.entries(body).filter(([name]) => !gatewayMembers.has(name))),
   };
+}
+
+/** Whether tools, the choice among them and the schema of the answer are certainly written as this format has them. */
+function isPlain({ tools, tool_choice: choice, text }: CreateResponseBody): boolean {
+  const hasNames = tools?.every(({ name, type }) => name !== undefined || type !== 'function') ?? true;
+  const isPlainChoice = isObject(choice) ? (choice as Json).name !== undefined : choice !== 'any';
+  return hasNames && isPlainChoice && (text?.format?.type !== 'json_schema' || !!text.format.name);
 }
 
 function samplingOf(body: CreateResponseBody): Sampling {
