@@ -6,11 +6,13 @@ import { commandIndex } from './manifest/command-index.ts';
 import { exitOnFailedWrite } from './terminal/exit-on-failed-write.ts';
 import { lastingStreams } from './terminal/lasting-streams.ts';
 import { watchTerminal } from './terminal/watch-terminal.ts';
+import { tidyEnvironment } from './tidy-environment.ts';
 
 /** The context of the program itself: its own streams, environment, clock and signals. */
 export function processContext({ serve }: { serve: () => Promise<DaemonModule> }): Context {
   // As the system would: programs that this one started may have to know.
   watchTerminal(() => endsWithStreams && process.kill(process.pid, 'SIGHUP'));
+  tidyEnvironment(process.env);
   return createContext({
     io: processIo(),
     env: process.env,

@@ -62,9 +62,14 @@ export function baseFolder(path: string | undefined): string | undefined {
   return path?.startsWith('/') ? path : undefined;
 }
 
+/** A path in the user's folder, which a shell would have read: from a variable or a file, or after `--data=`. */
+export function fromHome(path: string, home: string): string {
+  return /^~(?=[/\\]|$)/.test(path) ? home + path.slice(1) : path;
+}
+
 /** `GATEWAY_HOME` puts everything into one folder; otherwise each platform's conventions apply. */
 export function foldersOf({ env, platform, home }: Environment): Folders {
-  const own = env.GATEWAY_HOME;
+  const own = env.GATEWAY_HOME && fromHome(env.GATEWAY_HOME, home);
   if (own) return { data: own, config: own };
   if (platform === 'darwin') {
     const support = `${home}/Library/Application Support/gateway`;

@@ -11,6 +11,7 @@ import {
 } from '../../shared/endpoints.ts';
 import { exitCodes } from '../../shared/errors.ts';
 import { knownProviders } from '../../shared/known-providers.ts';
+import { bareKey } from '../../shared/text/bare-value.ts';
 import { ago } from '../../view/durations.ts';
 import type { Context } from '../context.ts';
 import { CliError } from '../failures/cli-error.ts';
@@ -27,7 +28,7 @@ export const setProviderKeyCommand = (context: Context) =>
     .option('--from-env <name>', 'the environment variable with the key')
     .addHelpText('after', example('gateway provider-keys set openai --from-env OPENAI_API_KEY'))
     .action(async (provider, { workspace, name, fromEnv }) => {
-      const key = await askSecret(context, { prompt: `Key for ${provider}`, fromEnv });
+      const key = bareKey(await askSecret(context, { prompt: `Key for ${provider}`, fromEnv }));
       const params = { workspace: await resolveWorkspace(context, workspace), provider };
       const body = { key };
       const client = context.client();

@@ -5,7 +5,7 @@ import { CliError } from '../failures/cli-error.ts';
 
 /**
  * The URL for `127.0.0.1:4100`, `gateway.example.org`, `unix:/PATH` or a whole URL. Without a scheme it is `https:`,
- * except on this machine.
+ * except on this machine. SDKs are given an address with `/v1`, which commands add themselves.
  */
 export function hostUrl(name: string): string {
   const invalid = new CliError(`"${name}" is not a valid host address.`, {
@@ -18,7 +18,7 @@ export function hostUrl(name: string): string {
   const url = URL.parse(hasScheme ? name : `http://${name}`);
   if (!url || !/^https?:$/.test(url.protocol) || url.username || url.search || url.hash) throw invalid;
   if (!hasScheme && !isLoopback(url.hostname)) url.protocol = 'https:';
-  return trimEnd(url.href, '/');
+  return trimEnd(trimEnd(url.href, '/').replace(/\/v1$/, ''), '/');
 }
 
 /** Whether a key sent to this address is unencrypted on the network. */

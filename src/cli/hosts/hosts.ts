@@ -1,5 +1,6 @@
 import { exitCodes } from '../../shared/errors.ts';
 import { type DaemonFile, dataFiles, type Environment } from '../../shared/folders.ts';
+import { bareKey } from '../../shared/text/bare-value.ts';
 import { CliError } from '../failures/cli-error.ts';
 import { differsInLoopbackName, hostUrl, socketPathOf } from './host-address.ts';
 import { findHostEntry, type HostFile, localName, type NamedHost, readHostFile } from './host-file.ts';
@@ -46,12 +47,21 @@ export function findHost(flag: string | undefined, environment: Environment): Ho
   const local = readDaemonFile(environment);
   const found = wanted === localName ? localHost(local) : addressed(wanted, file, local);
   const { url, socket, isLocal, entry } = found;
-  const token = env.GATEWAY_KEY || storedToken(found, environment);
+  const token = keyIn(env) || storedToken(found, environment);
   const chosen = entry ? entry.workspace : isLocal ? file.localWorkspace : null;
   // An API key belongs to one workspace, so with GATEWAY_KEY only GATEWAY_WORKSPACE can select another.
   const workspace = env.GATEWAY_WORKSPACE || (env.GATEWAY_KEY ? undefined : (chosen ?? undefined));
   const name = entry?.name ?? (isLocal ? localName : undefined);
   return { url, socket, token, name, workspace, isLocal };
+}
+
+/** A key that cannot be sent as a header would fail without a word about it. */
+function keyIn({ GATEWAY_KEY: key = '' }: Environment['env']): string {
+  if (/^[\x20-\x7e]*$/.test(key)) return bareKey(key);
+  throw new CliError('GATEWAY_KEY has a line end or characters that no key has.', {
+    exit: exitCodes.signIn,
+    next: "Set it to a valid key, or unset it to use this machine's own login.",
+  });
 }
 
 /** The name or address of the host to use, and whether the flag or the environment named it; `local` is this machine's. */

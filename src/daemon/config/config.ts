@@ -1,6 +1,6 @@
 import { dirname, resolve } from 'node:path';
 import type { ConfigFault } from '../../shared/daemon-module.ts';
-import { foldersOf } from '../../shared/folders.ts';
+import { foldersOf, fromHome } from '../../shared/folders.ts';
 import { proxiesIn } from '../../shared/proxies.ts';
 import { databaseOf } from './database.ts';
 import { readConfigFile } from './read-config-file.ts';
@@ -62,13 +62,14 @@ export async function loadConfig({
   secretFiles = [],
 }: Sources) {
   const folders = foldersOf({ env: environment, platform, home });
-  const configFile = flags.configFile ?? `${folders.config}/config.yaml`;
+  const named = (path: string) => resolve(fromHome(path, home));
+  const configFile = fromHome(flags.configFile ?? `${folders.config}/config.yaml`, home);
   const required = hasFile || flags.configFile !== undefined;
   const { file, faults, text, removed } = await readConfigFile(configFile, { required, given });
-  const { env, files } = await readSecretFiles(environment, file, secretFiles);
+  const { env, files } = await readSecretFiles(environment, file, { home, before: secretFiles });
   const values = readSettings(table, file, { flags, env, folder: dirname(configFile), home }, faults);
   const { workers, listen, paywalls } = values;
-  const dataFolder = resolve(flags.dataFolder ?? folders.data);
+  const dataFolder = named(flags.dataFolder ?? folders.data);
   const otlp = otlpOf(file, env, faults);
   const proxies = proxiesIn(env, faults);
   const database = databaseOf(values, env, faults);
@@ -93,8 +94,8 @@ export async function loadConfig({
     simulatorScript: values.simulate,
     /** Folders of recorded provider calls: where to record, and what to replay. */
     recordings: {
-      record: flags.record && resolve(flags.record),
-      replay: flags.replay && resolve(flags.replay),
+      record: flags.record && named(flags.record),
+      replay: flags.replay && named(flags.replay),
       replaySpeed: flags.replaySpeed ?? 'instant',
     },
     /** Where spans are sent; undefined: nowhere. */

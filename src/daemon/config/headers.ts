@@ -1,4 +1,5 @@
 import { type Static, Type } from 'typebox';
+import { bareValue } from '../../shared/text/bare-value.ts';
 
 /** Additional headers for a provider as configured: a text, or the variable that contains it. */
 export const WrittenHeaders = Type.Record(
@@ -44,7 +45,7 @@ export function headersOf(
   const values: Record<string, string> = {};
   let lacking: string | undefined;
   for (const [name, value] of Object.entries(written ?? {})) {
-    const text = typeof value === 'string' ? value : env[value.env]?.trim();
+    const text = typeof value === 'string' ? value : bareValue(env[value.env] ?? '');
     if (text && valueForm.test(text)) values[name.toLowerCase()] = text;
     else if (typeof value !== 'string') lacking ??= value.env;
   }

@@ -1,4 +1,6 @@
+import { fromHome } from '../../shared/folders.ts';
 import { knownProviders, providerFacts } from '../../shared/known-providers.ts';
+import { bareValue } from '../../shared/text/bare-value.ts';
 import { FileUnreadable, readNamedFile } from '../runtime/read-named-file.ts';
 
 type Environment = Readonly<Record<string, string | undefined>>;
@@ -24,7 +26,7 @@ const ending = '_FILE';
 export async function readSecretFiles(
   env: Environment,
   file: object,
-  before: readonly SecretFile[],
+  { home, before }: { home: string; before: readonly SecretFile[] },
 ): Promise<{ env: Environment; files: SecretFile[] }> {
   const wanted = [...secretVariables(file)].filter(
     (name) => !env[name]?.trim() && env[name + ending]?.trim(),
@@ -33,7 +35,7 @@ export async function readSecretFiles(
   const files = await Promise.all(
     wanted.map(async (name): Promise<SecretFile> => {
       const variable = name + ending;
-      const path = env[variable]?.trim() ?? '';
+      const path = fromHome(bareValue(env[variable] ?? ''), home);
       const known = before.find((one) => one.variable === variable && one.path === path)?.value;
       try {
         return { variable, path, value: await secretIn(path), problem: undefined };

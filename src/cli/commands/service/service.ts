@@ -3,7 +3,7 @@ import { existsSync, mkdirSync, realpathSync, renameSync, rmSync, writeFileSync 
 import { dirname, resolve } from 'node:path';
 import { Command } from '@commander-js/extra-typings';
 import { exitCodes } from '../../../shared/errors.ts';
-import { baseFolder, foldersOf } from '../../../shared/folders.ts';
+import { baseFolder, foldersOf, fromHome } from '../../../shared/folders.ts';
 import type { Context } from '../../context.ts';
 import { CliError } from '../../failures/cli-error.ts';
 import { readDaemonFile } from '../../hosts/local-daemon.ts';
@@ -63,12 +63,12 @@ interface FactsOptions {
 }
 
 /** With absolute paths, because the service may have another PATH. */
-function factsOf({ env }: Context, { config, environmentFile }: FactsOptions): ServiceFacts {
+function factsOf({ env, home }: Context, { config, environmentFile }: FactsOptions): ServiceFacts {
   return {
     node: process.execPath,
     program: realpathSync(process.argv[1] ?? ''),
     environmentFile,
-    home: env.GATEWAY_HOME ? resolve(env.GATEWAY_HOME) : undefined,
+    home: env.GATEWAY_HOME ? resolve(fromHome(env.GATEWAY_HOME, home)) : undefined,
     configFile: config === undefined ? undefined : resolve(config),
   };
 }

@@ -1,5 +1,6 @@
 import { readdirSync, statSync } from 'node:fs';
 import { join } from 'node:path';
+import { fromHome } from '../../../shared/folders.ts';
 import { trimEnd } from '../../../shared/text/trim-text.ts';
 import { type Attachment, readAttachments } from '../../commands/respond/attachment.ts';
 
@@ -16,16 +17,16 @@ export function mentionedFiles(text: string, home: string): Attachment[] {
   const paths = [...text.matchAll(mention)].flatMap(([, quoted, word]) => {
     // A sentence may go on after the name.
     const names = quoted === undefined ? [word ?? '', trimEnd(word ?? '', '.,;:!?)')] : [quoted];
-    const found = names.map((name) => inHome(name, home)).find(isFile);
+    const found = names.map((name) => fromHome(name, home)).find(isFile);
     const isMeantAsPath = quoted !== undefined || /^(\.{1,2}|~)\//.test(word ?? '');
-    return found ?? (isMeantAsPath ? inHome(names.at(-1) ?? '', home) : []);
+    return found ?? (isMeantAsPath ? fromHome(names.at(-1) ?? '', home) : []);
   });
   return readAttachments([...new Set(paths)]);
 }
 
 /** The file that `/attach` names. */
 export function attachedFile(path: string, home: string): Attachment[] {
-  return readAttachments([inHome(path.replace(/^"(.*)"$/, '$1'), home)]);
+  return readAttachments([fromHome(path.replace(/^"(.*)"$/, '$1'), home)]);
 }
 
 /** Completes the path after `/attach` or `@` at the end of a prompt. */
@@ -49,7 +50,7 @@ function pathsLike(part: string, home: string): string[] {
   const folder = part.slice(0, part.lastIndexOf('/') + 1);
   const start = part.slice(folder.length);
   try {
-    return readdirSync(inHome(folder === '' ? '.' : folder, home), { withFileTypes: true })
+    return readdirSync(fromHome(folder === '' ? '.' : folder, home), { withFileTypes: true })
       .filter(({ name }) => name.startsWith(start) && (start !== '' || !name.startsWith('.')))
       .map((entry) => folder + entry.name + (entry.isDirectory() ? '/' : ''))
       .filter((path) => path !== part)
@@ -58,10 +59,6 @@ function pathsLike(part: string, home: string): string[] {
   } catch {
     return [];
   }
-}
-
-function inHome(path: string, home: string): string {
-  return path === '~' || path.startsWith('~/') ? join(home, path.slice(1)) : path;
 }
 
 function isFile(path: string): boolean {

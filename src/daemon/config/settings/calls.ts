@@ -2,6 +2,7 @@ import { type Static, Type } from 'typebox';
 import { fallbackReasons } from '../../../shared/constants/fallback-reasons.ts';
 import { queueDefaults } from '../../../shared/constants/queue-defaults.ts';
 import { type KnownProvider, knownProviders, providerFacts } from '../../../shared/known-providers.ts';
+import { bareKey } from '../../../shared/text/bare-value.ts';
 import { inWords } from '../../../shared/text/in-words.ts';
 import { trimEnd } from '../../../shared/text/trim-text.ts';
 import { durationMs, durationPattern } from '../durations.ts';
@@ -169,7 +170,7 @@ export const routeSettings = {
 export interface KeySource {
   /** The variable that has it or names its file; undefined where none is needed. */
   variable: string | undefined;
-  /** Why its file could not be read. */
+  /** Why its file could not be read, or what it has is no key. */
   problem: string | undefined;
 }
 
@@ -315,19 +316,27 @@ function firstKeyOf(variables: readonly string[], sources: KeySources): HostKeys
   return keysOf(used === undefined ? [] : [used], sources);
 }
 
+/** Others cannot be sent: typographic quotation marks, or a second line. */
+const keyForm = /^[\x20-\x7e]+$/;
+
 /** The keys in all of the variables that are set; the same key twice is one. */
 function keysOf(variables: readonly string[], { order = 'spread', env, secretFiles }: KeySources): HostKeys {
   const keys: NamedKey[] = [];
+  let unusable: string | undefined;
   for (const name of variables) {
-    const key = env[name]?.trim();
-    if (key && !keys.some((known) => known.key === key)) keys.push({ name, key });
+    const key = bareKey(env[name] ?? '');
+    if (key !== '' && !keyForm.test(key)) unusable ??= name;
+    else if (key !== '' && !keys.some((known) => known.key === key)) keys.push({ name, key });
   }
   const [first] = keys;
   return {
     key: first?.key,
     keys: keys.length > 1 ? keys : undefined,
     keyOrder: order,
-    keySource: sourceOf(first === undefined ? variables : [first.name], secretFiles),
+    keySource:
+      first === undefined
+        ? { ...sourceOf(variables, secretFiles), ...(unusable && noKeyIn(unusable, secretFiles)) }
+        : sourceOf([first.name], secretFiles),
   };
 }
 
@@ -339,6 +348,11 @@ function sourceOf(variables: readonly string[], secretFiles: readonly SecretFile
     variable: names.length === 0 ? undefined : inWords(names),
     problem: failed && `${failed.path} ${failed.problem}`,
   };
+}
+
+function noKeyIn(variable: string, secretFiles: readonly SecretFile[]) {
+  const place = fileOf(secretFiles, variable)?.path ?? variable;
+  return { problem: `${place} has a line end or characters that no key has` };
 }
 
 /** Whether an upstream's prices apply to all of its models. */

@@ -1,5 +1,6 @@
 import { resolve } from 'node:path';
 import type { ConfigFault } from '../../../shared/daemon-module.ts';
+import { fromHome } from '../../../shared/folders.ts';
 import {
   type ConfigFlags,
   type Environment,
@@ -44,18 +45,20 @@ export function readSettings<G extends Group>(
 }
 
 function elsewhere(
-  { flag, env = [], schema }: Setting,
+  { flag, env = [], schema, isPath }: Setting,
   sources: SettingSources,
   faults: ConfigFault[],
 ): unknown {
+  const placed = (value: unknown) =>
+    isPath && typeof value === 'string' ? fromHome(value, sources.home) : value;
   const flagged = flag && sources.flags[flag];
-  if (flagged !== undefined) return flagged;
+  if (flagged !== undefined) return placed(flagged);
   const place = env.find((name) => sources.env[name]?.trim());
   if (place === undefined) return undefined;
   const form = schema as Form;
   const value = valueIn(form, sources.env[place] ?? '');
   if (value === undefined) faults.push({ place, message: `This must be ${form.description}.` });
-  return value;
+  return placed(value);
 }
 
 /** The value that a text stands for; undefined if it is not valid. The library that checks the file is not loaded for it. */
@@ -68,5 +71,5 @@ function valueIn({ type, minimum = 0, maximum = 0, enum: names }: Form, written:
 /** Paths in the file are relative to it; those in flags and variables to the working directory. */
 function inFile({ isPath }: Setting, value: unknown, { folder, home }: SettingSources): unknown {
   if (!isPath || typeof value !== 'string') return value;
-  return resolve(folder, value.startsWith('~/') ? `${home}${value.slice(1)}` : value);
+  return resolve(folder, fromHome(value, home));
 }
