@@ -95,11 +95,24 @@ function faultsOfMeaning(file: ConfigFile): SchemaFault[] {
     ...limitFaults(file),
     ...editFaults(file),
     ...inHeaders,
+    ...addressFaults(file),
     ...networkFaults(file),
     ...patternFaults(file),
     ...hookFaults(file),
     ...databaseFaults(file),
   ];
+}
+
+/** A name and password in an address would go nowhere: each call would fail. */
+function addressFaults({ providers = {}, upstreams = [] }: ConfigFile): SchemaFault[] {
+  const addresses = [
+    ...Object.entries(providers).map(([name, { base_url }]) => ({ path: ['providers', name], base_url })),
+    ...upstreams.map(({ base_url }, at) => ({ path: ['upstreams', at], base_url })),
+  ];
+  const message = 'must have no password: send one in `headers`, as authorization: { env: NAME }';
+  return addresses
+    .filter(({ base_url = '' }) => /^https?:\/\/[^/?#]*@/.test(base_url))
+    .map(({ path }) => ({ path: [...path, 'base_url'], isKey: false, message }));
 }
 
 function networkFaults({ listen, paywalls }: ConfigFile): SchemaFault[] {

@@ -4,7 +4,6 @@ import { homedir } from 'node:os';
 import { dirname } from 'node:path';
 import type { ConfigChange, ConfigWarning } from '../../shared/contract/configuration.ts';
 import { ApiError } from '../../shared/errors.ts';
-import { trimEnd } from '../../shared/text/trim-text.ts';
 import { type Config, ConfigInvalid, loadConfig } from '../config/config.ts';
 import type { HostKeys } from '../config/settings/calls.ts';
 import type { ConfigFlags } from '../config/settings/setting.ts';
@@ -155,7 +154,7 @@ function entriesOf(config: Config): HostEntry[] {
   const upstreams = config.upstreams.map(({ name, base_url: url, headers, ...keys }) => ({
     name,
     kind: undefined,
-    baseUrl: trimEnd(url, '/'),
+    baseUrl: url,
     environmentKeys: environmentKeysOf(keys),
     headers: headerSecrets(headers.values),
   }));

@@ -98,14 +98,18 @@ function wrongAddress(message: string, { addressSetting }: Pick<CheckedProvider,
   return { problem: 'address', message, remedy: `Check ${addressSetting}.` };
 }
 
-function unreached({ at, kind, message }: NetworkFailure, { addressSetting }: CheckedProvider): Verdict {
-  if (at === 'certificate')
+function unreached(
+  { at, kind, message, reason = '' }: NetworkFailure,
+  { addressSetting }: CheckedProvider,
+): Verdict {
+  if (at === 'certificate') {
+    const [what = '', remedy = ''] = reason.split(': ');
     return {
       problem: 'certificate',
-      message: `${message.split(' (its certificate', 1)[0]} (its certificate is not trusted)`,
-      remedy:
-        'Start the daemon with NODE_EXTRA_CA_CERTS=FILE, a file with the authority, or with NODE_USE_SYSTEM_CA=1 (--use-system-ca).',
+      message: `${message.split(` (${what}`, 1)[0]} (${what})`,
+      remedy: `${remedy.charAt(0).toUpperCase()}${remedy.slice(1)}.`,
     };
+  }
   if (at === 'proxy')
     return {
       problem: 'proxy',

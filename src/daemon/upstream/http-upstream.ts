@@ -217,9 +217,19 @@ async function refusal(
   const stopWaiting = whenLate(errorBodyMs, () => answer.body.cancel());
   const body = await readText(answer.body, errorBytesMax).finally(stopWaiting);
   sent?.refused(body);
+  if (answer.status === 400 && wantsTls(body))
+    return new UpstreamFailure('server', 'plain HTTP was sent to a port for TLS', {
+      status: 400,
+      publicMessage: 'it expects TLS: write https:// in its address',
+    });
   const failure = adapter.failure(answer.status, answer.headers, maskText(body, { known: secrets() }));
   Object.assign(failure.details, rateLimitsIn(answer.headers));
   return failure;
+}
+
+/** A server says so before it reads the request, which is not at fault. Source: nginx, and Go's. */
+function wantsTls(body: string): boolean {
+  return /\bHTTP request (was sent )?to (an )?HTTPS (port|server)/.test(body.slice(0, 256));
 }
 
 async function readDocument(

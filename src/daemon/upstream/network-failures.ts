@@ -1,3 +1,4 @@
+import { ownValue } from '../../shared/json/json-object.ts';
 import { NetworkFailure, type NetworkFailureKind } from '../base/world.ts';
 import { UpstreamFailure, type UpstreamFailureKind } from '../features/upstreams/upstream.ts';
 
@@ -58,8 +59,8 @@ export function networkFailureOf(error: unknown, host: string): NetworkFailure {
   const status = code === 'UND_ERR_ABORTED' ? statusOfProxy(error as Error) : undefined;
   if (status !== undefined)
     return refusedFailure(host, { at: 'proxy', reason: `the proxy answered ${status}` });
-  if (isCertificateCode(code))
-    return refusedFailure(host, { at: 'certificate', reason: untrusted, detail: `: ${code}` });
+  const reason = tlsReason(code);
+  if (reason) return refusedFailure(host, { at: 'certificate', reason, detail: `: ${code}` });
   return networkFailure(
     kindByCode[code] ?? 'reset',
     host,
@@ -67,9 +68,22 @@ export function networkFailureOf(error: unknown, host: string): NetworkFailure {
   );
 }
 
+/** What is wrong with TLS, and what to do about it. */
+const tlsReasons: Readonly<Record<string, string>> = {
+  CERT_HAS_EXPIRED:
+    'its certificate has expired: it has to be renewed there, if the clock of this machine is right',
+  CERT_NOT_YET_VALID: 'its certificate is not valid yet: check the clock of this machine',
+  ERR_TLS_CERT_ALTNAME_INVALID: 'its certificate is for another name: check its address',
+  ERR_SSL_WRONG_VERSION_NUMBER: 'it does not speak TLS there: write http:// in its address',
+};
+
 /** Node reads both at the start. */
 const untrusted =
   'its certificate is not trusted: start the daemon with NODE_EXTRA_CA_CERTS=FILE, or with NODE_USE_SYSTEM_CA=1';
+
+function tlsReason(code: string): string | undefined {
+  return ownValue(tlsReasons, code) ?? (isCertificateCode(code) ? untrusted : undefined);
+}
 
 function refusedFailure(
   host: string,

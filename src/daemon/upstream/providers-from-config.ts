@@ -1,7 +1,6 @@
 import type { MakeId } from '../../shared/ids.ts';
 import { pricesFromDecimals } from '../../shared/money/exact-price.ts';
 import type { Prices } from '../../shared/money/money.ts';
-import { trimEnd } from '../../shared/text/trim-text.ts';
 import type { World } from '../base/world.ts';
 import { type Config, ConfigInvalid } from '../config/config.ts';
 import type { ConfiguredHeaders } from '../config/headers.ts';
@@ -58,10 +57,11 @@ function severalKeys({ keys, keyOrder }: HostKeys) {
 function knownProvider(account: ProviderAccount, given: ProviderDeps): Provider {
   const { name, key, keySource, headers } = account;
   const several = severalKeys(account);
-  const deps = withHeaders(headers, given);
-  const { send } = deps.world;
   const api = providerApis[name];
-  const baseUrl = account.baseUrl ?? api.baseUrl;
+  const address = account.baseUrl ?? api.baseUrl;
+  const { baseUrl, query } = partsOf(address);
+  const deps = withHeaders(headers, withQuery(query, given));
+  const { send } = deps.world;
   const loginUrl = account.loginUrl ?? api.loginUrl;
   const adapterFor = (wire: Wire | undefined) => api.adapter({ name, baseUrl, loginUrl }, wire);
   const { failure } = adapterFor(api.wires?.[0]);
@@ -87,7 +87,7 @@ function knownProvider(account: ProviderAccount, given: ProviderDeps): Provider 
     ...(api.wires?.includes('chat') && {
       askNative: providerDecisions(deps.world, { name, kind: name, baseUrl }),
     }),
-    access: { baseUrl, keyVariable: keySource.variable },
+    access: { baseUrl: address, keyVariable: keySource.variable },
     withSealedKey: availability({ lacksKey: undefined, headers }),
     check: (asked = key) =>
       checkProvider(deps.world, {
@@ -106,8 +106,8 @@ function configuredProvider(upstream: ConfiguredUpstream, given: ProviderDeps): 
   const { name, key, keySource, headers } = upstream;
   const { variable } = keySource;
   const several = severalKeys(upstream);
-  const deps = withHeaders(headers, given);
-  const baseUrl = trimEnd(upstream.base_url, '/');
+  const { baseUrl, query } = partsOf(upstream.base_url);
+  const deps = withHeaders(headers, withQuery(query, given));
   const wire = upstream.wire ?? 'chat';
   const api = wire === 'messages' ? anthropic : openAi;
   const edits = { drop: upstream.drop, rename: upstream.rename };
@@ -129,7 +129,7 @@ function configuredProvider(upstream: ConfiguredUpstream, given: ProviderDeps): 
     key,
     ...several.keys,
     askNative: providerDecisions(deps.world, { name, kind: 'compatible', baseUrl }),
-    access: { baseUrl, keyVariable: variable },
+    access: { baseUrl: upstream.base_url, keyVariable: variable },
     withSealedKey: availability({ lacksKey: undefined, headers }),
     edits,
     check: (asked = key) =>
@@ -192,6 +192,23 @@ function simulatorProvider(deps: ProviderDeps, script: SimulatorScript | undefin
     upstream,
     key: undefined,
     askNative: simulatedDecisions(deps.world),
+  };
+}
+
+/** An address without the parameters that every request there has. */
+function partsOf(address: string) {
+  const [baseUrl = '', query = ''] = address.split(/\?(.*)/s);
+  return { baseUrl, query };
+}
+
+/** Adds the parameters of an address to every request there. */
+function withQuery(query: string, deps: ProviderDeps): ProviderDeps {
+  if (query === '') return deps;
+  const { world } = deps;
+  const urlOf = (url: string) => `${url}${url.includes('?') ? '&' : '?'}${query}`;
+  return {
+    ...deps,
+    world: { ...world, send: (request) => world.send({ ...request, url: urlOf(request.url) }) },
   };
 }
 

@@ -131,12 +131,12 @@ describe('the source of a value', () => {
     const headers = 'headers: { x-team: hidden, authorization: { env: TEAM }, x-title: shown }';
     await writeFile(
       file,
-      `upstreams:\n  - { name: one, base_url: "https://me:hidden@one.example/v1?key=hidden", models: ["*"], ${headers} }\n`,
+      `upstreams:\n  - { name: one, base_url: "https://one.example/v1?key=hidden", models: ["*"], ${headers} }\n`,
     );
     const upstreams = await explained('upstreams');
     expect(upstreams?.value).toMatchObject([
       {
-        base_url: 'https://[removed]@one.example/v1?key=[removed]',
+        base_url: 'https://one.example/v1?key=[removed]',
         headers: { 'x-team': '[removed]', authorization: { env: 'TEAM' }, 'x-title': 'shown' },
       },
     ]);

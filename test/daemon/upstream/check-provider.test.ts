@@ -71,7 +71,7 @@ test.each([
     'an untrusted certificate',
     failing('SELF_SIGNED_CERT_IN_CHAIN'),
     'certificate',
-    /NODE_EXTRA_CA_CERTS.*--use-system-ca/,
+    /NODE_EXTRA_CA_CERTS.*NODE_USE_SYSTEM_CA/,
   ],
   ['no issuer', failing('UNABLE_TO_GET_ISSUER_CERT_LOCALLY'), 'certificate', /NODE_EXTRA_CA_CERTS/],
   [

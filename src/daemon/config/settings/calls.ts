@@ -166,6 +166,16 @@ export const routeSettings = {
   },
 };
 
+/** Where requests go; people give it as the address of an API. */
+const endpoint = /\/(chat\/completions|responses|messages|embeddings)$/;
+
+/** The address of an API as it was meant: before the endpoint, with the parameters that every request has, such as Azure's. */
+function apiAddress(written: string): string {
+  const [place = '', ...query] = written.split('#', 1)[0]?.split('?') ?? [];
+  const base = trimEnd(trimEnd(place, '/').replace(endpoint, ''), '/');
+  return [base, ...query].join('?');
+}
+
 /** Where a key comes from, or would. */
 export interface KeySource {
   /** The variable that has it or names its file; undefined where none is needed. */
@@ -219,6 +229,7 @@ export function callConfig(
     upstreams: upstreams.map(
       (upstream): ConfiguredUpstream => ({
         ...upstream,
+        base_url: apiAddress(upstream.base_url),
         headers: headersOf(upstream.headers, env),
         ...keysOf(upstream.key_env === undefined ? [] : [upstream.key_env].flat(), {
           order: upstream.key_order,
@@ -293,7 +304,7 @@ function accountOf(
   const sources = { order: written?.key_order, env, secretFiles };
   return {
     name,
-    baseUrl: written?.base_url && trimEnd(written.base_url, '/'),
+    baseUrl: written?.base_url && apiAddress(written.base_url),
     ...(written?.key_env === undefined
       ? firstKeyOf(providerFacts[name].keyVariables, sources)
       : keysOf([written.key_env].flat(), sources)),
