@@ -187,3 +187,27 @@ describe('a refusal', () => {
     expect(failures[api]('p', status, {}, body).kind).toBe(kind);
   });
 });
+
+/** How long providers ask to wait, where no header says it. */
+test.each([
+  [
+    'BerriAI/litellm#3274',
+    'openai',
+    'Rate limit reached for model `m`: Please try again in 46.72s. Visit …',
+    47,
+  ],
+  ['diegosouzapw/OmniRoute#858', 'openai', 'Your quota will reset after 27h41m36s.', 60],
+  ['glidea/one-balance#12', 'openai', 'You exceeded your current quota.\nPlease retry in 34.07s.', 35],
+  ['glidea/one-balance#12', 'google', 'You exceeded your current quota.\nPlease retry in 34.07s.', 35],
+  ['a wait of milliseconds', 'openai', 'Please try again in 6ms.', 1],
+  ['Azure', 'openai', 'Please retry after 26 seconds.', 26],
+  ['GitHub Models', 'openai', 'Please wait 41 seconds before retrying.', 41],
+  ['a gateway in front of it', 'anthropic', 'Too many requests. Try again in 2 minutes.', 60],
+  ['no time', 'openai', 'Please retry your request later.', undefined],
+] as const)('%s, %s: %s', (_cite, api, message, seconds) => {
+  const body = JSON.stringify({ type: 'error', error: { message } });
+  const waitOf = (headers: Record<string, string>) =>
+    failures[api]('p', 429, headers, body).details.retryAfterSeconds;
+  expect(waitOf({})).toBe(seconds);
+  expect(waitOf({ 'retry-after': '3' })).toBe(3);
+});
