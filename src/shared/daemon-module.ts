@@ -26,8 +26,12 @@ export interface ConfigTools {
   /** Problems that do not keep a daemon from starting, such as unknown models. Expects a file without faults. */
   warnings(location: ConfigLocation): Promise<ConfigWarning[]>;
   schema(): Record<string, unknown>;
-  /** Translates the configuration of a LiteLLM proxy, read from this path. */
-  importLiteLlm(text: string, path: string): ImportedConfig | { faults: ConfigFault[] };
+  /** Translates the configuration of a LiteLLM proxy, read from this path; it may name variables for addresses. */
+  importLiteLlm(
+    text: string,
+    path: string,
+    env: Record<string, string | undefined>,
+  ): ImportedConfig | { faults: ConfigFault[] };
 }
 
 /** The configuration of another program, translated. */

@@ -210,7 +210,7 @@ export const importConfigCommand = (context: Context) =>
     .addHelpText('after', example('gateway config import litellm.yaml > "$(gateway config path)"'))
     .action(async (file) => {
       const tools = await (await context.daemon()).loadConfigTools();
-      const imported = tools.importLiteLlm(await textOfFile(file), file);
+      const imported = tools.importLiteLlm(await textOfFile(file), file, context.env);
       if ('faults' in imported) throw configError(imported.faults, 'Nothing was imported.');
       if (context.out.wantsJson()) return context.out.document(imported);
       context.out.text(imported.text);

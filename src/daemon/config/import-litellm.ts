@@ -2,10 +2,12 @@ import { stringify } from 'yaml';
 import type { ConfigFault, ImportedConfig } from '../../shared/daemon-module.ts';
 import { isObject, type JsonObject, listOf, ownValue } from '../../shared/json/json-object.ts';
 import { isKnownProvider, type KnownProvider, providerFacts } from '../../shared/known-providers.ts';
-import { trimEnd } from '../../shared/text/trim-text.ts';
+import { bareValue } from '../../shared/text/bare-value.ts';
+import { trimBoth, trimEnd } from '../../shared/text/trim-text.ts';
 import { readYaml } from '../yaml/read-yaml.ts';
 import type { ConfigFile } from './settings/table.ts';
 
+type Environment = Readonly<Record<string, string | undefined>>;
 type Upstream = NonNullable<ConfigFile['upstreams']>[number];
 
 /** Providers with OpenAI's chat format: their address, and the variable that LiteLLM reads for their key. */
@@ -42,11 +44,22 @@ const accounts: Partial<Record<KnownProvider, Pick<Upstream, 'base_url' | 'wire'
   anthropic: { base_url: 'https://api.anthropic.com/v1', wire: 'messages' },
 };
 
+/** What is translated of a model's parameters. */
+const readParameters = new Set([
+  ...['model', 'api_base', 'base_url', 'api_key', 'api_version', 'weight', 'rpm'],
+  ...['input_cost_per_token', 'output_cost_per_token'],
+  ...['cache_read_input_token_cost', 'cache_creation_input_token_cost'],
+]);
+
 /**
  * Translates the configuration of a LiteLLM proxy: its models become upstreams and aliases, with weights where several share
  * a name, and its fallbacks stay fallbacks. Keys are never copied. Notes say what has to be done by hand.
  */
-export function importLiteLlm(text: string, path: string): ImportedConfig | { faults: ConfigFault[] } {
+export function importLiteLlm(
+  text: string,
+  path: string,
+  env: Environment = {},
+): ImportedConfig | { faults: ConfigFault[] } {
   const read = readYaml(text, path);
   if ('faults' in read) {
     const faults = read.faults.map(({ file, line, column, message }) => ({
@@ -62,7 +75,7 @@ export function importLiteLlm(text: string, path: string): ImportedConfig | { fa
       faults: [{ place: path, message: 'it has no model_list: is it the configuration of a LiteLLM proxy?' }],
     };
   }
-  return new Import(file, entries).result();
+  return new Import(file, entries, env).result();
 }
 
 class Import {
@@ -72,10 +85,13 @@ class Import {
   readonly #groups = new Map<string, { model: string; weight: number | undefined }[]>();
   readonly #notes: string[] = [];
   readonly #variables = new Set<string>();
+  readonly #env: Environment;
+  readonly #leftOut = new Set<string>();
 
-  constructor(file: JsonObject, entries: readonly JsonObject[]) {
+  constructor(file: JsonObject, entries: readonly JsonObject[], env: Environment) {
     this.#file = file;
     this.#entries = entries;
+    this.#env = env;
   }
 
   result(): ImportedConfig {
@@ -96,6 +112,13 @@ class Import {
     const name = textOf(entry.model_name) ?? '';
     const params = mapOf(entry.litellm_params);
     const model = textOf(params.model) ?? '';
+    if (this.#addressOf(params) === '') {
+      const unset = variableIn(textOf(params.api_base) ?? textOf(params.base_url));
+      this.#notes.push(`The model ${name} is left out: its address is in ${unset}, which is not set here.`);
+      return;
+    }
+    for (const one of Object.keys(params))
+      if (!readParameters.has(one)) this.#leftOut.add(`litellm_params.${one}`);
     const target = name === '' || model === '' ? undefined : this.#targetOf(model, { ...entry, ...params });
     if (target === undefined) {
       this.#notes.push(
@@ -112,9 +135,10 @@ class Import {
   /** The model's name here; undefined for a provider that cannot be called. */
   #targetOf(model: string, params: JsonObject): string | undefined {
     const [provider, name] = splitModel(model);
-    const baseUrl = textOf(params.api_base) ?? textOf(params.base_url);
+    const baseUrl = this.#addressOf(params);
     const known = ownValue(otherNames, provider) ?? (isKnownProvider(provider) ? provider : undefined);
     if (known !== undefined && baseUrl === undefined) {
+      if (pricesIn(params)) this.#notes.push(`The prices of ${model} are left out: it has list prices.`);
       const [usual] = providerFacts[known].keyVariables;
       const variable = this.#variableOf(params, usual);
       if ((providerFacts[known].keyVariables as readonly string[]).includes(variable))
@@ -129,10 +153,15 @@ class Import {
     if (provider === 'azure' && baseUrl !== undefined) {
       const variable = this.#variableOf(params, 'AZURE_API_KEY');
       const address = {
-        base_url: `${trimmed(baseUrl)}/openai/v1`,
+        base_url: `${trimmed(baseUrl.replace(/\/openai(\/.*)?$/s, ''))}/openai/v1`,
         headers: { 'api-key': { env: variable } },
       };
       return this.#onUpstream('azure', address, name, params);
+    }
+    if (known === 'anthropic' && baseUrl !== undefined) {
+      const key_env = this.#variableOf(params, 'ANTHROPIC_API_KEY');
+      const address = { base_url: trimmed(baseUrl), wire: 'messages', key_env } as const;
+      return this.#onUpstream(hostName(baseUrl), address, name, params);
     }
     const usual = ownValue(compatible, provider);
     if (usual !== undefined) {
@@ -167,13 +196,16 @@ class Import {
     const upstream = this.#upstreamAt(name.replaceAll('_', '-'), address);
     if (model === '*') upstream.models = ['*'];
     else if (upstream.models[0] !== '*' && !upstream.models.includes(model)) upstream.models.push(model);
-    const info = mapOf(params.model_info);
-    const input = perMillion(params.input_cost_per_token ?? info.input_cost_per_token);
-    const output = perMillion(params.output_cost_per_token ?? info.output_cost_per_token);
-    if (input !== undefined && output !== undefined) {
-      upstream.prices = { ...(upstream.prices as Record<string, never>), [model]: { input, output } };
-    }
+    const prices = pricesIn(params);
+    if (prices) upstream.prices = { ...(upstream.prices as Record<string, never>), [model]: prices };
     return `${upstream.name}/${model}`;
+  }
+
+  /** The address of a model, which may be in a variable; empty if that is not set. */
+  #addressOf(params: JsonObject): string | undefined {
+    const written = textOf(params.api_base) ?? textOf(params.base_url);
+    const variable = variableIn(written);
+    return variable === undefined ? written : bareValue(this.#env[variable] ?? '');
   }
 
   /** The upstream with this address and key. Its name gets a number if another one has it. */
@@ -195,7 +227,7 @@ class Import {
   /** The variable that holds the key: a key in the file is not copied. */
   #variableOf(params: JsonObject, usual: string): string {
     const written = textOf(params.api_key);
-    const named = /^os\.environ\/(\w+)$/.exec(written ?? '')?.[1];
+    const named = variableIn(written);
     if (written !== undefined && named === undefined) {
       this.#notes.push(
         `The key of ${textOf(params.model)} is in the file and is not copied: set it as ${usual}.`,
@@ -243,9 +275,30 @@ class Import {
         const names = Object.keys(mapOf(settings)).map((name) => `${section}.${name}`);
         return names.length > 0 ? names : [section];
       })
-      .filter((name) => !read.has(name));
+      .filter((name) => !read.has(name))
+      .concat(...this.#leftOut);
     if (left.length > 0) this.#notes.push(`Not imported: ${left.join(', ')}.`);
   }
+}
+
+/** `os.environ/NAME` → `NAME`. */
+function variableIn(text: string | undefined): string | undefined {
+  return /^os\.environ\/(\w+)$/.exec(text ?? '')?.[1];
+}
+
+/** The prices of a model, if it has its own. */
+function pricesIn(params: JsonObject) {
+  const costs = { ...mapOf(params.model_info), ...params };
+  const [input, output] = [perMillion(costs.input_cost_per_token), perMillion(costs.output_cost_per_token)];
+  if (input === undefined || output === undefined) return undefined;
+  const cached_input = perMillion(costs.cache_read_input_token_cost);
+  const cache_write = perMillion(costs.cache_creation_input_token_cost);
+  return {
+    input,
+    output,
+    ...(cached_input !== undefined && { cached_input }),
+    ...(cache_write !== undefined && { cache_write }),
+  };
 }
 
 /** `groq/llama-3` → `groq`, `llama-3`. LiteLLM knows the providers of some names without one. */
@@ -289,10 +342,8 @@ function sameAddress(
 /** `https://llm.acme.example/v1` → `llm-acme-example`. */
 function hostName(url: string): string {
   const host = /^https?:\/\/([^/]+)/.exec(url)?.[1] ?? 'upstream';
-  return host
-    .toLowerCase()
-    .replace(/[^a-z0-9]+/g, '-')
-    .slice(0, 36);
+  const name = host.toLowerCase().replace(/[^a-z0-9]+/g, '-');
+  return trimBoth(name, '-').slice(0, 36);
 }
 
 const trimmed = (url: string) => trimEnd(url, '/');

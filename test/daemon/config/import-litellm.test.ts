@@ -148,3 +148,57 @@ model_list:
   expect(config).toEqual({});
   expect(notes).toEqual(['The model odd is left out: constructor/x.']);
 });
+
+// BerriAI/litellm#1874: addresses in variables; its documentation has them in most examples.
+test('addresses may be in variables, which are read where the command runs', () => {
+  const text = `
+model_list:
+  - model_name: gpt
+    litellm_params: { model: azure/gpt-5, api_base: os.environ/AZURE_API_BASE, api_key: os.environ/AZURE_API_KEY }
+  - model_name: llama
+    litellm_params: { model: hosted_vllm/llama, api_base: os.environ/VLLM_API_BASE }
+`;
+  const result = importLiteLlm(text, 'litellm.yaml', { AZURE_API_BASE: '"https://acme.example/openai/"' });
+  if ('faults' in result) throw new Error('it has faults');
+  expect(parse(result.text).upstreams).toMatchObject([
+    { name: 'azure', base_url: 'https://acme.example/openai/v1', models: ['gpt-5'] },
+  ]);
+  expect(result.notes).toEqual([
+    'The model llama is left out: its address is in VLLM_API_BASE, which is not set here.',
+  ]);
+});
+
+// BerriAI/litellm#8692, BerriAI/litellm#16000: without them, each cached token costs as much as others.
+test('prices of cached tokens are kept, and what is not translated is named', () => {
+  const { config, notes } = imported(`
+model_list:
+  - model_name: own
+    litellm_params:
+      model: openai/own
+      api_base: http://[::1]:8000/v1
+      input_cost_per_token: 2.5e-06
+      output_cost_per_token: 0.00001
+      timeout: 30
+      extra_headers: { x-team: a }
+    model_info: { cache_read_input_token_cost: 2.5e-07, cache_creation_input_token_cost: 3.125e-06 }
+  - model_name: listed
+    litellm_params: { model: openai/gpt-5, input_cost_per_token: 1e-06, output_cost_per_token: 2e-06 }
+  - model_name: claude
+    litellm_params: { model: anthropic/claude-sonnet-5, api_base: https://proxy.example/anthropic/ }
+`);
+  const own = { input: '2.5', output: '10', cached_input: '0.25', cache_write: '3.125' };
+  expect(config.upstreams).toEqual([
+    { name: '1-8000', base_url: 'http://[::1]:8000/v1', models: ['own'], prices: { own } },
+    {
+      name: 'proxy-example',
+      base_url: 'https://proxy.example/anthropic',
+      wire: 'messages',
+      key_env: 'ANTHROPIC_API_KEY',
+      models: ['claude-sonnet-5'],
+    },
+  ]);
+  expect(notes).toEqual([
+    'The prices of openai/gpt-5 are left out: it has list prices.',
+    'Not imported: litellm_params.timeout, litellm_params.extra_headers.',
+  ]);
+});
