@@ -3,6 +3,7 @@ import { createServer as createHttp } from 'node:http';
 import { createServer as createHttp2 } from 'node:http2';
 import { type AddressInfo, createServer as createTcp, type Server } from 'node:net';
 import { afterEach, expect, test } from 'vitest';
+import { otlpOf } from '../../src/daemon/config/telemetry.ts';
 import { askCollector, type CollectorAnswer } from '../../src/daemon/telemetry/ask-collector.ts';
 
 interface Case {
@@ -131,7 +132,15 @@ const asking = (
   url: string,
   protocol = 'http/json',
   headers: Record<string, string> = { 'x-team': 'secret-of-the-team-1' },
-) => askCollector({ url, protocol, headers, resource: {}, delayMs: 1 });
+) =>
+  askCollector({
+    url,
+    protocol,
+    headers,
+    resource: {},
+    delayMs: 1,
+    sampling: { isParentBased: true, ratio: 1 },
+  });
 
 test.each(cases)(
   '$cite: $status is $problem',
@@ -202,4 +211,46 @@ test('a key that the collector repeats is not shown', async () => {
   );
   const answer = await asking(url, undefined, { 'x-key': key });
   expect(answer.message).toContain('no such key: [removed]');
+});
+
+const endpoint = { OTEL_EXPORTER_OTLP_ENDPOINT: 'http://127.0.0.1:4318' };
+const always = { isParentBased: true, ratio: 1 };
+
+/** Variables of OpenTelemetry that people set for the programs of a machine, and were not listened to. */
+test.each([
+  ['open-telemetry/opentelemetry-python-contrib#1396', { OTEL_TRACES_EXPORTER: 'none' }, undefined],
+  ['marimo-team/marimohub#83', { OTEL_TRACES_EXPORTER: 'console' }, undefined],
+  ['distribution/distribution#4926', { OTEL_TRACES_EXPORTER: 'otlp, console' }, always],
+  [
+    'aws-observability/aws-otel-lambda#14',
+    { OTEL_TRACES_SAMPLER: 'always_on' },
+    { isParentBased: false, ratio: 1 },
+  ],
+  [
+    'davidB/tracing-opentelemetry-instrumentation-sdk#50',
+    { OTEL_TRACES_SAMPLER: 'parentbased_always_off' },
+    { isParentBased: true, ratio: 0 },
+  ],
+  [
+    'anomalyco/opencode#44131',
+    { OTEL_TRACES_SAMPLER: 'parentbased_traceidratio', OTEL_TRACES_SAMPLER_ARG: '0.1' },
+    { isParentBased: true, ratio: 0.1 },
+  ],
+  ['an unknown one', { OTEL_TRACES_SAMPLER: 'xray', OTEL_TRACES_SAMPLER_ARG: '0.1' }, always],
+  [
+    'no share',
+    { OTEL_TRACES_SAMPLER: 'traceidratio', OTEL_TRACES_SAMPLER_ARG: 'x' },
+    { isParentBased: false, ratio: 1 },
+  ],
+])('%s: %j', (_cite, env, sampling) => {
+  expect(otlpOf({}, { ...endpoint, ...env }, [])?.sampling).toEqual(sampling);
+});
+
+test.each([
+  ['Authorization: Bearer a:b', { Authorization: 'Bearer a:b' }],
+  ['x-team=one, authorization : Basic abc==', { 'x-team': 'one', authorization: 'Basic abc==' }],
+  ['x-at=http://c.example:1', { 'x-at': 'http://c.example:1' }],
+])('langfuse/langfuse#8424: headers as people write them: %s', (written, headers) => {
+  const env = { ...endpoint, OTEL_EXPORTER_OTLP_HEADERS: written };
+  expect(otlpOf({}, env, [])?.headers).toEqual(headers);
 });

@@ -14,6 +14,7 @@ import {
   BatchSpanProcessor,
   ParentBasedSampler,
   type SpanExporter,
+  TraceIdRatioBasedSampler,
   TracerProvider,
 } from '@opentelemetry/sdk-trace';
 import type { OtlpConfig } from '../config/telemetry.ts';
@@ -58,7 +59,7 @@ export interface SpanOutcomes {
  * afterwards, in a later turn of the event loop, from the stored record, and sent in batches.
  */
 export async function startSpans(
-  { url, headers, protocol, resource, delayMs }: OtlpConfig,
+  { url, headers, protocol, resource, delayMs, sampling }: OtlpConfig,
   version: string,
   outcomes: SpanOutcomes,
 ): Promise<Spans> {
@@ -83,7 +84,7 @@ export async function startSpans(
   );
   const provider = new TracerProvider({
     resource: resourceFromAttributes({ 'service.version': version, ...resource }),
-    sampler: new ParentBasedSampler({ root: new AlwaysOnSampler() }),
+    sampler: samplerOf(sampling),
     spanLimits: { attributeValueLengthLimit: attributeCharactersMax },
     spanProcessors: [
       new BatchSpanProcessor({
@@ -120,6 +121,11 @@ export async function startSpans(
       await provider.shutdown().catch(() => {});
     },
   };
+}
+
+function samplerOf({ isParentBased, ratio }: OtlpConfig['sampling']) {
+  const root = ratio === 1 ? new AlwaysOnSampler() : new TraceIdRatioBasedSampler(ratio);
+  return isParentBased ? new ParentBasedSampler({ root }) : root;
 }
 
 function withOutcomes(exporter: SpanExporter, { delivered, lost }: SpanOutcomes): SpanExporter {
