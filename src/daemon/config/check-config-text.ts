@@ -2,13 +2,15 @@ import { isIP } from 'node:net';
 import { localModelsProvider } from '../../shared/constants/engine-library.ts';
 import type { ConfigWarning } from '../../shared/contract/configuration.ts';
 import type { ConfigFault } from '../../shared/daemon-module.ts';
+import { isObject } from '../../shared/json/json-object.ts';
 import { knownProviders, localServerNames } from '../../shared/known-providers.ts';
 import { readYaml } from '../yaml/read-yaml.ts';
 import { type SchemaFault, schemaFaults } from '../yaml/schema-faults.ts';
 import { databaseFaults } from './database.ts';
 import { headerFaults } from './headers.ts';
 import { memberPathPattern } from './settings/calls.ts';
-import { ConfigFile } from './settings/table.ts';
+import { type Group, isSetting } from './settings/setting.ts';
+import { ConfigFile, table } from './settings/table.ts';
 
 /** Names of providers that have no entry in the file: an answer could not show which provider it came from. */
 const takenNames = ['simulator', 'sim', localModelsProvider];
@@ -24,11 +26,21 @@ export interface CheckedConfig {
 export function checkConfigText(text: string, path: string): CheckedConfig {
   const read = readYaml(text, path);
   if ('faults' in read) return { file: {}, faults: read.faults.map(asConfigFault), removed: [] };
+  takeEmpty(read.value, table);
   const removed = takeRemoved(read.value);
   const shape = schemaFaults(ConfigFile, read.value, { whole: 'the configuration' });
   const faults = shape.length > 0 ? shape : faultsOfMeaning(read.value as ConfigFile);
   if (faults.length > 0) return { file: {}, faults: read.placed(faults).map(asConfigFault), removed };
   return { file: read.value as ConfigFile, faults: [], removed };
+}
+
+/** Takes out sections without anything in them, as where all of their lines are commented out. */
+function takeEmpty(value: unknown, group: Group): void {
+  if (!isObject(value)) return;
+  for (const [name, node] of Object.entries(group)) {
+    if (value[name] === null) delete value[name];
+    else if (!isSetting(node)) takeEmpty(value[name], node);
+  }
 }
 
 /** Takes settings of earlier versions out of a file, as they must not keep a daemon from starting. */

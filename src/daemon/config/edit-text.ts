@@ -140,12 +140,21 @@ function withValue(text: string, keys: (string | number)[], value: unknown): str
   const document = parseChecked(text);
   const node = document.getIn(keys, true);
   const isPlain = typeof value !== 'object' || value === null;
-  if (isPlain && isScalar(node) && node.range) {
-    const [from, to] = node.range;
+  const [from = 0, to = 0] = (isScalar(node) && node.range) || [];
+  if (isPlain && from < to) {
     return text.slice(0, from) + stringify(value, { lineWidth: 0 }).trimEnd() + text.slice(to);
   }
   // A file that says `null` has no map to add to.
   if (isScalar(document.contents)) document.contents = null;
+  // Nor has a section in which everything is commented out.
+  for (const [at, next] of keys.entries()) {
+    const around = keys.slice(0, at);
+    const empty = at > 0 && document.getIn(around, true);
+    if (!isScalar(empty)) continue;
+    const section = document.createNode(typeof next === 'number' ? [] : {});
+    section.comment = empty.comment;
+    document.setIn(around, section);
+  }
   document.setIn(keys, isPlain ? value : document.createNode(value));
   return written(document, text);
 }

@@ -1,11 +1,11 @@
-import { FileUnreadable, readNamedFile } from '../runtime/read-named-file.ts';
+import { FileUnreadable, readNamedText } from '../runtime/read-named-file.ts';
 import type { CheckedConfig } from './check-config-text.ts';
 
 const bytesMax = 1024 ** 2;
 
 /** The text of a config file. Fails with `FileUnreadable`. */
 export async function readConfigText(path: string): Promise<string> {
-  return (await readNamedFile(path, { bytesMax })).toString();
+  return await readNamedText(path, { bytesMax });
 }
 
 /** Reads the config file, if it exists, or the `given` text in its place. The parser is loaded only then: most daemons start without a file. */

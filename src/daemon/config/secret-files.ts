@@ -1,7 +1,7 @@
 import { fromHome } from '../../shared/folders.ts';
 import { knownProviders, providerFacts } from '../../shared/known-providers.ts';
 import { bareValue } from '../../shared/text/bare-value.ts';
-import { FileUnreadable, readNamedFile } from '../runtime/read-named-file.ts';
+import { FileUnreadable, readNamedText } from '../runtime/read-named-file.ts';
 
 type Environment = Readonly<Record<string, string | undefined>>;
 
@@ -55,7 +55,7 @@ export function fileOf(files: readonly SecretFile[], variable: string): SecretFi
 }
 
 async function secretIn(path: string): Promise<string> {
-  const text = (await readNamedFile(path, { bytesMax })).toString().trim();
+  const text = (await readNamedText(path, { bytesMax })).trim();
   if (text === '') throw new FileUnreadable(path, 'is empty');
   if (/[\r\n]/.test(text)) throw new FileUnreadable(path, 'has several lines');
   return text;

@@ -57,6 +57,13 @@ export async function readNamedFile(path: string, limits: ReadLimits): Promise<B
   }
 }
 
+/** The same as text: UTF-8, or the UTF-16 that `>` of PowerShell writes. */
+export async function readNamedText(path: string, limits: ReadLimits): Promise<string> {
+  const bytes = await readNamedFile(path, limits);
+  const isUtf16 = bytes[0] === 0xff && bytes[1] === 0xfe;
+  return isUtf16 ? bytes.toString('utf16le', 2) : bytes.toString();
+}
+
 async function readOpenFile(
   file: FileHandle,
   path: string,
