@@ -7,14 +7,29 @@ import { CliError } from '../failures/cli-error.ts';
 
 /** Reads the file that the running local daemon wrote; undefined when there is none or its process is gone. */
 export function readDaemonFile(environment: Environment): DaemonFile | undefined {
-  const path = join(foldersOf(environment).data, dataFiles.daemon);
+  const folder = foldersOf(environment).data;
+  const path = join(folder, dataFiles.daemon);
   const text = readText(path);
   if (text === undefined) return undefined;
   try {
     const file = JSON.parse(text) as DaemonFile;
-    return typeof file.url === 'string' && isOfOwner(path, file) ? file : undefined;
+    const isMeant = typeof file.url === 'string' && isOfOwner(path, file) && !isCopy(folder, file);
+    return isMeant ? file : undefined;
   } catch {
     return undefined;
+  }
+}
+
+/**
+ * Whether the folder was copied from that of a daemon that runs: commands for the copy must not change the original. A daemon in a
+ * container has another name for its folder, which is not there.
+ */
+function isCopy(folder: string, { data_dir: original }: DaemonFile): boolean {
+  try {
+    const [own, other] = [statSync(folder), statSync(original)];
+    return own.ino !== other.ino || own.dev !== other.dev;
+  } catch {
+    return false;
   }
 }
 

@@ -1,7 +1,7 @@
 import { spawn, spawnSync } from 'node:child_process';
 import { once } from 'node:events';
 import { readFileSync } from 'node:fs';
-import { chmod, unlink, writeFile } from 'node:fs/promises';
+import { chmod, cp, symlink, unlink, writeFile } from 'node:fs/promises';
 import { createServer } from 'node:http';
 import { join } from 'node:path';
 import { describe, expect, onTestFinished, test } from 'vitest';
@@ -32,6 +32,20 @@ describe('the host', () => {
     await runCli([...asked, '--host', flagged.url], { env });
     await runCli(['--host', flagged.url, ...asked], { env });
     expect([local, named, flagged].map(({ calls }) => calls.length)).toEqual([0, 1, 2]);
+  });
+
+  // dyad-sh/dyad#3947: what ran in the original ran for the copy.
+  test('is not the daemon of the folder that this one was copied from', async () => {
+    const { env, calls } = await fakeDaemon(answers);
+    const copy = await temporaryHome();
+    await cp(env.GATEWAY_HOME ?? '', copy, { recursive: true });
+    const { code, stderr } = await runCli(asked, { env: { ...env, GATEWAY_HOME: copy } });
+    expect([code, calls]).toEqual([exitCodes.tryLater, []]);
+    expect(stderr).toContain('The daemon is not running.');
+    const link = `${copy}-link`;
+    await symlink(env.GATEWAY_HOME ?? '', link);
+    onTestFinished(() => unlink(link));
+    expect((await runCli(asked, { env: { ...env, GATEWAY_HOME: link } })).code).toBe(0);
   });
 
   test('gets GATEWAY_KEY', async () => {
