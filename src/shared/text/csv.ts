@@ -7,11 +7,11 @@ export const byteOrderMark = '\uFEFF';
 
 /**
  * One cell of CSV. A text that a spreadsheet would run as a formula starts with an apostrophe, because names and models are
- * chosen by others.
+ * chosen by others. Those of some countries take wide characters for it, too.
  */
 function csvCell(value: string | number | boolean | null | undefined, delimiter: string): string {
   const text = String(value ?? '');
-  const isFormula = /^[=+\-@\t\r]/.test(text) && Number.isNaN(Number(text));
+  const isFormula = /^[=+\-@\t\r＝＋－＠]/.test(text) && Number.isNaN(Number(text));
   const safe = isFormula ? `'${text}` : text;
   return /["\r\n]/.test(safe) || safe.includes(delimiter) ? `"${safe.replaceAll('"', '""')}"` : safe;
 }

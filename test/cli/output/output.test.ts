@@ -58,6 +58,7 @@ describe('a table', () => {
       ['with "quotes", a comma\nand a line', null],
       ['=HYPERLINK("http://site.example")', -3],
       ['@cmd', '-0.5'],
+      ['＝1＋1', 0],
     ];
     expect(csvTable(rows, cells)).toBe(
       [
@@ -66,6 +67,7 @@ describe('a table', () => {
         '"with ""quotes"", a comma\nand a line",',
         `"'=HYPERLINK(""http://site.example"")",-3`,
         "'@cmd,-0.5",
+        "'＝1＋1,0",
         '',
       ].join('\r\n'),
     );
