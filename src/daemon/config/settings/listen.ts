@@ -55,7 +55,8 @@ export const workerSettings = {
 
 export function listenConfig({ listen, cors }: Values<typeof listenSettings>) {
   return {
-    host: listen.host,
+    // As addresses have it.
+    host: listen.host.replace(/^\[(.*)\]$/, '$1'),
     port: listen.port,
     /** An additional Unix socket to listen on, and who may connect to it. */
     socketFile:
