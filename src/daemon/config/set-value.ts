@@ -1,4 +1,4 @@
-import { chmod, mkdir, open, realpath, rename, rm, stat } from 'node:fs/promises';
+import { chmod, mkdir, open, realpath, rename, rm, stat, writeFile } from 'node:fs/promises';
 import { dirname } from 'node:path';
 import type { ConfigFault } from '../../shared/daemon-module.ts';
 import { FileUnreadable } from '../runtime/read-named-file.ts';
@@ -43,8 +43,8 @@ export async function setValue(
   return { isChanged: true };
 }
 
-/** Replaces the file atomically. */
-export async function writeWhole(file: string, text: string): Promise<void> {
+/** Replaces the file, in one step where that can be. */
+export async function writeWhole(file: string, text: string, replace = rename): Promise<void> {
   await mkdir(dirname(file), { recursive: true, mode: 0o700 });
   const partial = `${file}.partial`;
   const mode = await stat(file).then(
@@ -60,7 +60,12 @@ export async function writeWhole(file: string, text: string): Promise<void> {
       await handle.close();
     }
     await chmod(partial, mode);
-    await rename(partial, file);
+    await replace(partial, file).catch(async (error: NodeJS.ErrnoException) => {
+      // A file that is mounted into a container by itself cannot be replaced.
+      if (error.code !== 'EBUSY') throw error;
+      await writeFile(file, text, { flush: true });
+      await rm(partial, { force: true });
+    });
   } catch (error) {
     await rm(partial, { force: true });
     throw error;
