@@ -18,12 +18,15 @@ export async function readText(body: IncomingBody, bytesMax: number): Promise<st
   return Buffer.concat(chunks).toString('utf8', 0, Math.min(length, bytesMax));
 }
 
+/** Others mean the same with a page: a key that is missing, a rate, a size. */
+const pageStatuses: readonly number[] = [400, 403, 404, 406];
+
 /**
  * Whether a refusal is an HTML page, sent by a firewall in front of the provider or by another server at a wrong
  * address. It says nothing about the key or the model.
  */
 export function isHtmlRefusal(status: number, body: string): boolean {
-  return (status === 403 || status === 404) && /^\s*<(!doctype|html|head|body)/i.test(body.slice(0, 256));
+  return pageStatuses.includes(status) && /^\s*<(!doctype|html|head|body)/i.test(body.slice(0, 256));
 }
 
 /**

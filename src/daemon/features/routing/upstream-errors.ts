@@ -134,7 +134,7 @@ function isTooLarge({ details: { status, providerCode } }: UpstreamFailure): boo
 }
 
 function summaryOf({ provider, status, errorCode }: Attempt, reason: string | undefined): string {
-  const isWrongAddress = status === 404 && errorCode === 'server_error';
+  const isWrongAddress = (status === 404 || status === 405) && errorCode === 'server_error';
   const what = isWrongAddress ? wrongAddress : (descriptions[errorCode ?? ''] ?? 'failed');
   return `${provider} ${what}${reason ? `: ${reason}` : ''}${status >= 400 ? ` (${status})` : ''}`;
 }

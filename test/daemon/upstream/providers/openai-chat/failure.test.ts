@@ -45,6 +45,8 @@ describe('the kind of a refusal', () => {
       'caller',
     ],
     ['a firewall before the provider', 403, '<!DOCTYPE html><title>Blocked</title>', 'server'],
+    ['a proxy before it', 400, '<html>\r\n<head><title>400 Bad Request</title></head>', 'server'],
+    ['one that limits sizes', 413, '<html>\r\n<head><title>413</title></head>', 'caller'],
     ['a key without a right', 403, 'Forbidden', 'forbidden'],
     ['FastAPI, a wrong address', 404, { detail: 'Not Found' }, 'server'],
     ['DeepSeek, unknown model', 400, openai('invalid_request_error', 'Model Not Exist'), 'unknown-model'],
