@@ -1,5 +1,4 @@
 import { readdirSync, statSync } from 'node:fs';
-import { join } from 'node:path';
 import { fromHome } from '../../../shared/folders.ts';
 import { trimEnd } from '../../../shared/text/trim-text.ts';
 import { type Attachment, readAttachments } from '../../commands/respond/attachment.ts';
