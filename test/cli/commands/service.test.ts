@@ -22,6 +22,10 @@ describe('the unit', () => {
     expect(unit).toContain('Environment="GATEWAY_HOME=/data/my gateway"\n');
     expect(unit).toContain('Environment=MALLOC_ARENA_MAX=2\n');
     expect(unit).toContain('EnvironmentFile=-/home/me/.config/gateway/service.env\n');
+    // automagik-dev/omni#62: `$` begins a variable in a command only, `%` a specifier in both.
+    const odd = unitText({ ...facts, home: '/data/$x 5%', program: '/srv/$x/gateway.js' });
+    expect(odd).toContain('Environment="GATEWAY_HOME=/data/$x 5%%"\n');
+    expect(odd).toContain('"/srv/$$x/gateway.js" serve\n');
     expect(unit).toContain('Restart=on-failure\nRestartPreventExitStatus=2 78\n');
   });
 

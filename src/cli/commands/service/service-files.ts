@@ -41,7 +41,7 @@ Type=exec
 ExecStart=${words.map(quoted).join(' ')}
 ExecReload=/bin/kill -HUP $MAINPID
 EnvironmentFile=-${environmentFile.replaceAll('%', '%%')}
-${environment.map(([name, value]) => `Environment=${quoted(`${name}=${value}`)}\n`).join('')}Restart=on-failure
+${environment.map(([name, value]) => `Environment=${escaped(`${name}=${value}`)}\n`).join('')}Restart=on-failure
 RestartPreventExitStatus=2 78
 RestartSec=${restartSeconds}
 TimeoutStopSec=${stopSeconds}
@@ -53,13 +53,14 @@ WantedBy=default.target
 `;
 }
 
+/** Of a command, where `$` begins a variable. */
 function quoted(word: string): string {
-  const escaped = word
-    .replaceAll('\\', '\\\\')
-    .replaceAll('"', '\\"')
-    .replaceAll('%', '%%')
-    .replaceAll('$', '$$$$');
-  return /^[\w./:=@%+-]+$/.test(escaped) ? escaped : `"${escaped}"`;
+  return escaped(word.replaceAll('$', '$$$$'));
+}
+
+function escaped(word: string): string {
+  const text = word.replaceAll('\\', '\\\\').replaceAll('"', '\\"').replaceAll('%', '%%');
+  return /^[\w./:=@%+-]+$/.test(text) ? text : `"${text}"`;
 }
 
 /** The service's name in launchd. */
