@@ -251,9 +251,19 @@ function thresholdOf(kind: AlertKind, { number, unit }: Threshold): string {
       exit: exitCodes.usage,
       next: 'Leave it out.',
     });
+  // 8 is meant as seconds, and 0.05 as a share: as 8 ms and 0.05 % they would fire at every call.
+  const isAmbiguous = expected === 'ms' || (expected === 'percent' && Number(number) < 1);
+  if (unit === undefined && isAmbiguous)
+    throw new CliError(`The threshold of ${kind} needs a unit.`, {
+      exit: exitCodes.usage,
+      next: expected === 'ms' ? `Write ${number}s or ${number}ms.` : 'Write a percentage, like 5% or 0.05%.',
+    });
   if (unit === undefined || unit === expected) return number;
   const message = `The threshold of ${kind} is in ${unitNames[expected]}.`;
-  throw new CliError(message, { exit: exitCodes.usage, next: `Try: ${number}` });
+  throw new CliError(message, {
+    exit: exitCodes.usage,
+    next: `Try: ${number}${expected === 'ms' ? 's' : ''}`,
+  });
 }
 
 const unitNames = { usd: 'dollars', percent: 'percent', ms: 'milliseconds or seconds', calls: 'calls' };

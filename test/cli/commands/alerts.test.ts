@@ -151,6 +151,8 @@ describe('alerts add', () => {
     [['spend', '5%'], 'in dollars'],
     [['p95_total', '5%'], 'in milliseconds or seconds'],
     [['silence', '5'], 'has no threshold'],
+    [['p95_total', '8'], 'Write 8s or 8ms.'],
+    [['error_share', '0.05'], 'like 5% or 0.05%.'],
     [['spend', 'much'], 'like 5, $5, 5%'],
     [['spend', '5', '--window', '1w'], 'like 15m, 1h or 7d'],
   ])('%j is refused', async (args, reason) => {
