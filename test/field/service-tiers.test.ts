@@ -82,7 +82,8 @@ beforeAll(async () => {
     const isGoogle = request.url?.includes('generateContent') || request.url?.includes('streamGenerate');
     const wire = isGoogle ? 'google' : request.url?.includes('messages') ? 'messages' : 'chat';
     const stream = isGoogle || (JSON.parse(body || '{}') as Json).stream === true;
-    reply.writeHead(200, { 'content-type': stream ? 'text/event-stream' : 'application/json' });
+    const type = { 'content-type': stream ? 'text/event-stream' : 'application/json' };
+    reply.writeHead(200, { ...type, ...(said.headers as Record<string, string>) });
     reply.end(request.method === 'GET' ? '{"data":[],"models":[]}' : answers[wire]?.(stream));
   });
   fake.listen(0, '127.0.0.1');
@@ -138,4 +139,14 @@ test.each<[model: string, answer: Json, times: number | null, cite: string]>([
     const cost = await costOf(model, stream, answer);
     expect(cost).toBe(times === null ? null : Math.ceil(Number(standard) * times));
   }
+});
+
+// pydantic/genai-prices#239, OpenHands/OpenHands#4196: a LiteLLM proxy knows its own prices, which no list has.
+test.each<[stated: Json, nano: number]>([
+  [{ headers: { 'x-litellm-response-cost': '7.4e-06' } }, 7_400],
+  [{ headers: { 'x-litellm-response-cost': '0.005' }, usage: { cost: 0.0025 } }, 2_500_000],
+  [{ headers: { 'x-litellm-response-cost': '0.0' } }, 3_000_000],
+  [{ headers: { 'x-litellm-response-cost': 'None' } }, 3_000_000],
+])('a whole answer with %j costs what it says, if it says something', async (stated, nano) => {
+  expect(await costOf('own/any', false, stated)).toBe(nano);
 });

@@ -22,6 +22,7 @@ import { AnswerBatches } from './answer-batches.ts';
 import { parseObject } from './json.ts';
 import { maskFailure, secretsSent } from './mask-failure.ts';
 import { upstreamFailureOf } from './network-failures.ts';
+import { withHeaders } from './providers/billed.ts';
 import { servedModelIn } from './providers/served-model.ts';
 import { rateLimitsIn } from './rate-limits.ts';
 import { errorStatusIn, readText } from './response-body.ts';
@@ -245,7 +246,8 @@ async function readDocument(
   if (adapter.readAnswer === undefined) {
     throw new UpstreamFailure('broken', `${name} answered with a document that cannot be read`);
   }
-  const { tokens, billed, finish, providerReason, failure } = adapter.readAnswer(json, call);
+  const { tokens, finish, providerReason, failure, ...inBody } = adapter.readAnswer(json, call);
+  const billed = withHeaders(inBody.billed, answer.headers);
   const read: JsonAnswer = {
     kind: 'json',
     wire: call.inference.wire,

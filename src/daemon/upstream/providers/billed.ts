@@ -21,6 +21,21 @@ export function billedIn(usage: Json | undefined, stated?: unknown): { billed?: 
 }
 
 /**
+ * What the headers of a whole answer say besides its body: LiteLLM has the cost there. Its zero is a price that it does not know.
+ * Source: its documentation, "Response headers".
+ */
+export function withHeaders(
+  billed: Billed | undefined,
+  headers: Readonly<Record<string, string>>,
+): Billed | undefined {
+  const text = headers['x-litellm-response-cost'];
+  if (text === undefined || billed?.cost !== undefined) return billed;
+  const stated = dollars(Number(text));
+  const cost = stated && amount(stated * nanoPerUsd);
+  return cost ? { ...billed, cost } : billed;
+}
+
+/**
  * The tier in a usage: Anthropic's `speed` and `service_tier`, Gemini's `serviceTier`, and Vertex's `trafficType`, which its
  * endpoint in OpenAI's format has in `extra_properties`. Source: their API references; vercel/ai#15488, QuantumNous/new-api#3283.
  */
