@@ -39,6 +39,19 @@ test.each([
   expect(edited.text).toContain('#  - name: old');
 });
 
+test('docker/compose#10394: anchors have a place that is no setting', () => {
+  const text = `x-common: &common {models: ["*"], wire: chat}
+x-prices: &prices {prices: {input: "1", output: "2"}}
+upstreams:
+  - {name: a, base_url: "http://a.example/v1", <<: [*common, *prices]}
+  - {name: b, base_url: "http://b.example/v1", <<: *common}
+`;
+  const { file, faults } = checkConfigText(text, 'config.yaml');
+  expect(faults).toEqual([]);
+  expect(file.upstreams).toMatchObject([{ models: ['*'], prices: { input: '1' } }, { wire: 'chat' }]);
+  expect(checkConfigText('y-common: {}\n', 'config.yaml').faults).toHaveLength(1);
+});
+
 const file = 'log: {level: info}\r\n';
 
 test.each([

@@ -26,12 +26,19 @@ export interface CheckedConfig {
 export function checkConfigText(text: string, path: string): CheckedConfig {
   const read = readYaml(text, path);
   if ('faults' in read) return { file: {}, faults: read.faults.map(asConfigFault), removed: [] };
+  takeNotes(read.value);
   takeEmpty(read.value, table);
   const removed = takeRemoved(read.value);
   const shape = schemaFaults(ConfigFile, read.value, { whole: 'the configuration' });
   const faults = shape.length > 0 ? shape : faultsOfMeaning(read.value as ConfigFile);
   if (faults.length > 0) return { file: {}, faults: read.placed(faults).map(asConfigFault), removed };
   return { file: read.value as ConfigFile, faults: [], removed };
+}
+
+/** Takes out what begins with `x-`, a place for anchors, as in compose files. */
+function takeNotes(value: unknown): void {
+  if (!isObject(value)) return;
+  for (const name of Object.keys(value)) if (name.startsWith('x-')) delete value[name];
 }
 
 /** Takes out sections without anything in them, as where all of their lines are commented out. */

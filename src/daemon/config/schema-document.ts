@@ -6,5 +6,7 @@ export function schemaDocument(): Record<string, unknown> {
     $schema: 'https://json-schema.org/draft/2020-12/schema',
     title: 'Configuration of Gateway',
     ...(JSON.parse(JSON.stringify(ConfigFile)) as Record<string, unknown>),
+    // A place for anchors.
+    patternProperties: { '^x-': {} },
   };
 }
