@@ -128,7 +128,7 @@ function addressFaults({ providers = {}, upstreams = [] }: ConfigFile): SchemaFa
     ...Object.entries(providers).map(([name, { base_url }]) => ({ path: ['providers', name], base_url })),
     ...upstreams.map(({ base_url }, at) => ({ path: ['upstreams', at], base_url })),
   ];
-  const message = 'must have no password: send one in `headers`, as authorization: { env: NAME }';
+  const message = '`base_url` must have no password: send one in `headers`, as authorization: { env: NAME }';
   return addresses
     .filter(({ base_url = '' }) => /^https?:\/\/[^/?#]*@/.test(base_url))
     .map(({ path }) => ({ path: [...path, 'base_url'], isKey: false, message }));

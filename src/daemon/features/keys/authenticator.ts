@@ -2,6 +2,7 @@ import { hash } from 'node:crypto';
 import { ApiError } from '../../../shared/errors.ts';
 import { RecentMap } from '../../../shared/recent-map.ts';
 import { parseSecret } from '../../../shared/secrets.ts';
+import { bareKey } from '../../../shared/text/bare-value.ts';
 import type { Changes } from '../../base/changes.ts';
 import {
   type AgentCaller,
@@ -252,12 +253,14 @@ async function referredCaller(
 
 type CredentialKind = 'api' | 'login' | 'agent' | 'token';
 
-/** Clients ask for "the Authorization header" or for a key and add a scheme: users give them a key, or a scheme that is there. */
-const schemes = /^(?:bearer +){0,2}(?=\S+$)/i;
-
 function credentialIn(header: string): { secret: string; kind: CredentialKind } {
-  const secret = header.replace(schemes, '');
-  const kind = parseSecret(secret);
+  let secret = /^bearer +(\S+)$/i.exec(header)?.[1] ?? '';
+  let kind = parseSecret(secret);
+  if (kind === undefined) {
+    // Without its scheme, with two, or in the quotation marks of an env file, a secret is still none but itself.
+    secret = bareKey(bareKey(header));
+    kind = parseSecret(secret);
+  }
   if (kind === undefined) throw new ApiError('unauthenticated');
   return { secret, kind };
 }
