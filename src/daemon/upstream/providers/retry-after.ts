@@ -57,7 +57,7 @@ export function waitSaid(sentence: string): number | undefined {
 
 const number = /^\d+(?:\.\d+)?$/;
 const saidWait =
-  /\b(?:try again|retry|resets?) (?:in|after) ((?:\d+h)?(?:\d+m(?!s))?(?:\d+(?:\.\d+)?(?:ms|s)?)?)(?: (millisecond|second|minute|hour|day)s?\b)?/i;
+  /\b(?:(?:try again|retry|resets?) (?:in|after)|wait) ((?:\d+h)?(?:\d+m(?!s))?(?:\d+(?:\.\d+)?(?:ms|s)?)?)(?: (millisecond|second|minute|hour|day)s?\b)?/i;
 const unitSeconds: Record<string, number> = { millisecond: 0.001, minute: 60, hour: 3600, day: 86_400 };
 
 /** A number of seconds, or a duration as Go writes it, such as `1m30.5s` (duolahypercho/codex-router#573). */
