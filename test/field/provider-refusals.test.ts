@@ -87,7 +87,7 @@ describe('of the server behind a router', () => {
 test('a text says nothing where it may be of a server in between', () => {
   expect(refusal('chat', 404, '404 page not found')).toMatchObject({ kind: 'server' });
   expect(refusal('chat', 502, said).details.publicMessage).toBeUndefined();
-  expect(refusal('chat', 400, '<html>Bad Request</html>').details.publicMessage).not.toContain('html');
+  expect(refusal('chat', 400, '<html>Bad Request</html>').details.publicMessage).toBeUndefined();
 });
 
 // interviewstreet/hiring-agent#243 and vercel/ai#18627: Gemini names the wait in the body only, also where it speaks OpenAI's format.
