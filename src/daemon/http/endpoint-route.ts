@@ -3,7 +3,6 @@ import type { Endpoint } from '../../shared/contract/endpoint.ts';
 import { standalone } from '../../shared/contract/schema.ts';
 import { ApiError } from '../../shared/errors.ts';
 import { gatewayKeyHeader } from '../../shared/http/gateway-key.ts';
-import { parseSecret } from '../../shared/secrets.ts';
 import { inWords } from '../../shared/text/in-words.ts';
 import type { Caller, Handler } from '../base/handler.ts';
 import { inviteBody } from './connection-errors.ts';
@@ -165,17 +164,15 @@ export function createAccessCheck(endpoint: Endpoint, bodyBytesMax: number, cont
 }
 
 /**
- * The credential of a request in the form of `Authorization`. Clients of the Messages API send it as `x-api-key`; elsewhere that
- * header and Azure's `api-key` count if they hold a key of this gateway. Where the key is in a header of its own, `Authorization`
- * is for the provider.
+ * The credential of a request in the form of `Authorization`; clients of the Messages API may send it as `x-api-key`. Where
+ * it is in a header of its own, `Authorization` is for the provider.
  */
 export function credentialIn(call: ServerCall): string | undefined {
-  const { authorization, 'x-api-key': key, 'api-key': azures, [gatewayKeyHeader]: own } = call.headers;
+  const { authorization, 'x-api-key': key, [gatewayKeyHeader]: own } = call.headers;
   if (own !== undefined) return `Bearer ${own}`;
-  if (authorization !== undefined || (key === undefined && azures === undefined)) return authorization;
-  const given = String(key ?? azures);
-  const isMeant = (call.surface === 'messages' && key !== undefined) || parseSecret(given) !== undefined;
-  return isMeant ? `Bearer ${given}` : undefined;
+  if (authorization !== undefined || typeof key !== 'string' || call.surface !== 'messages')
+    return authorization;
+  return `Bearer ${key}`;
 }
 
 /** Checks permission before the body, so that validation errors reveal nothing to callers without it. */

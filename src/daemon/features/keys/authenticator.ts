@@ -2,7 +2,6 @@ import { hash } from 'node:crypto';
 import { ApiError } from '../../../shared/errors.ts';
 import { RecentMap } from '../../../shared/recent-map.ts';
 import { parseSecret } from '../../../shared/secrets.ts';
-import { bareKey } from '../../../shared/text/bare-value.ts';
 import type { Changes } from '../../base/changes.ts';
 import {
   type AgentCaller,
@@ -254,13 +253,8 @@ async function referredCaller(
 type CredentialKind = 'api' | 'login' | 'agent' | 'token';
 
 function credentialIn(header: string): { secret: string; kind: CredentialKind } {
-  let secret = /^bearer +(\S+)$/i.exec(header)?.[1] ?? '';
-  let kind = parseSecret(secret);
-  if (kind === undefined) {
-    // Without its scheme, with two, or in the quotation marks of an env file, a secret is still none but itself.
-    secret = bareKey(bareKey(header));
-    kind = parseSecret(secret);
-  }
+  const secret = /^bearer +(\S+)$/i.exec(header)?.[1] ?? '';
+  const kind = parseSecret(secret);
   if (kind === undefined) throw new ApiError('unauthenticated');
   return { secret, kind };
 }
