@@ -170,7 +170,7 @@ test.each([
   [{ input: [{ type: 'web_search_call' }] }, 'input[0].type'],
   [{ input: 'a', previous_response_id: 'resp_1' }, 'previous_response_id'],
   [{}, 'messages'],
-  [{ messages: [user('a')], tools: [{ type: 'function' }] }, 'tools[0].name'],
+  [{ messages: [user('a')], tools: [{ type: 'function' }] }, 'tools[0].function'],
   [{ messages: [user('a')], max_tokens: 0 }, 'max_tokens'],
 ])('what has no meaning is refused by its name: %j', async (body, param) => {
   const reply = await call('chat', 'chat', body);

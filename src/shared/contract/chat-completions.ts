@@ -127,8 +127,8 @@ const ChatTool = Type.Object(
   {
     $id: 'ChatTool',
     allOf: [
-      ifType(['function'], definedOrIn('function')),
-      ifType(['custom'], definedOrIn('custom')),
+      ifType(['function'], definedOrIn('function', { isNested: true })),
+      ifType(['custom'], definedOrIn('custom', { isNested: true })),
       {
         if: { properties: { type: Type.Null() } },
         // biome-ignore lint/suspicious/noThenProperty: a keyword of JSON Schema.

@@ -168,11 +168,22 @@ export const toolDefinition = {
   strict: maybe(Type.Boolean()),
 };
 
-/** A definition, or one in a member of this name, as the chat format has it. */
-export function definedOrIn(member: string) {
+/** A definition in a member of this name, as the chat format has it, or one without; `isNested` is the form of a tool with neither. */
+export function definedOrIn(member: string, { isNested }: { isNested: boolean }) {
+  const own = { required: ['name'], properties: toolDefinition };
   const nested = { required: [member], properties: { [member]: Type.Object(toolDefinition) } };
-  return { anyOf: [{ required: ['name'], properties: toolDefinition }, nested] };
+  return isNested
+    ? // biome-ignore lint/suspicious/noThenProperty: a keyword of JSON Schema.
+      { if: hasMember('name', 'string'), then: own, else: nested }
+    : // biome-ignore lint/suspicious/noThenProperty: a keyword of JSON Schema.
+      { if: hasMember(member, 'object'), then: nested, else: own };
 }
+
+/** Some SDKs write null for a member that is absent. */
+const hasMember = (member: string, type: string) => ({
+  required: [member],
+  properties: { [member]: { type } },
+});
 
 export const FunctionTool = Type.Object(
   {
@@ -190,8 +201,8 @@ export const FunctionTool = Type.Object(
   {
     $id: 'Tool',
     allOf: [
-      ifType(['function'], definedOrIn('function')),
-      ifType(['custom'], definedOrIn('custom')),
+      ifType(['function'], definedOrIn('function', { isNested: false })),
+      ifType(['custom'], definedOrIn('custom', { isNested: false })),
       ifType(['namespace'], { required: ['name'], properties: { name: { type: 'string', minLength: 1 } } }),
     ],
     additionalProperties: true,
