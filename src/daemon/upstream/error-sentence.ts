@@ -24,19 +24,32 @@ export function sentenceOf(error: unknown, depth = 0): string {
   return '';
 }
 
-/** The start of an error in a text, as LiteLLM writes it: \`BadRequestError: … - b'{"error": {"message": "…"\`. */
-const errorInText =
-  /^[^{]{0,300}\{(?:\s|\\n)*\\*["']error\\*["']\s*:.{0,300}?\\*["']message\\*["']\s*:\s*\\*["'](.+?)\\*["']\s*(?:[,}]|\\n)/s;
+/** The beginning of an error in a text, and of its message, as LiteLLM writes them: `BadRequestError: … - b'{"error": {"message": "…"`. */
+const errorStart = /^(?:\s|\\n){0,20}\\{0,8}["']error\\{0,8}["']\s{0,8}:/;
+const messageStart = /["']message\\{0,8}["']\s{0,8}:\s{0,8}\\{0,8}["']/;
+const messageEnd = /\\{0,8}["']\s{0,8}(?:[,}]|\\{1,8}n)/;
+/** How far into a text, or an error, the next part is looked for. */
+const reachMax = 300;
 
 function sentenceInText(text: string, depth: number): string {
   const json = parseObject(jsonIn(text));
   if (json) return sentenceOf(json, depth + 1);
-  return (errorInText.exec(text)?.[1] ?? '').replaceAll(/\\+n/g, ' ').replaceAll(/\\+(["'])/g, '$1');
+  const brace = text.indexOf('{');
+  const error = text.slice(brace + 1);
+  if (brace < 0 || brace > reachMax || !errorStart.test(error)) return '';
+  const start = messageStart.exec(error.slice(0, reachMax));
+  const message = start ? error.slice(start.index + start[0].length) : '';
+  const end = message.search(messageEnd);
+  if (end < 1) return '';
+  return message
+    .slice(0, end)
+    .replaceAll(/\\{1,8}n/g, ' ')
+    .replaceAll(/\\{1,8}(["'])/g, '$1');
 }
 
 /** What may be JSON in a text: some servers send a list of it, or an event. */
 function jsonIn(text: string): string {
-  const event = /^\s*data:(.*)$/m.exec(text)?.[1];
+  const event = /^[ \t]*data:(.*)$/m.exec(text)?.[1];
   return event ?? text.replace(/^\s*\[|\]\s*$/g, '');
 }
 
