@@ -75,7 +75,7 @@ const disorders: Record<string, Change> = {
   'no numbers': numbered(() => undefined),
   'null as numbers': numbered(() => null),
   'texts as numbers': numbered(() => '__proto__'),
-  'deltas that are numbers': withContent(7),
+  'deltas that are booleans': withContent(true),
   'deltas that are objects': withContent({ a: 1 }),
   'deltas that are null': withContent(null),
   'deltas that are missing': withContent(undefined),

@@ -136,7 +136,7 @@ describe.skipIf(chromium === undefined)('in Chromium (skipped where it is not in
     await page.keyboard.press('k');
     await page.getByRole('heading', { name: 'sim/assistant' }).waitFor();
     await page.keyboard.press('Escape');
-    await page.getByRole('table').waitFor();
+    await page.locator('tr[aria-rowindex="2"]').waitFor();
   });
 
   test('two rows are compared, and a call with the one it followed', async () => {

@@ -150,11 +150,11 @@ export class ItemStates {
     return this.#end(state, item, events);
   }
 
-  /** Whether there are items, and all have ended. */
   get areNone(): boolean {
     return this.#states.length === 0;
   }
 
+  /** Whether there are items, and all have ended. */
   get areAllDone(): boolean {
     return this.#states.length > 0 && this.#states.every(({ isDone }) => isDone);
   }
