@@ -59,7 +59,7 @@ describe.each(formatNames)('%s: mistakes of the caller', (format) => {
   test.each([
     ['temperature', { temperature: 'hot' }],
     ['tool_choice', { tool_choice: 'sometimes' }],
-    ['tools[0].name', { tools: [{ type: 'function' }] }],
+    [format === 'chat' ? 'tools[0].function' : 'tools[0].name', { tools: [{ type: 'function' }] }],
   ])('an invalid %s', async (param, more) => {
     const failure = await failureOf(formats[format]('sim/echo', more));
     expect(failure).toBeInstanceOf(OpenAI.BadRequestError);
