@@ -70,10 +70,16 @@ export function callsPerBucket({
   return requests.map((count, at) => count + (rejected[at] ?? 0));
 }
 
+type CallSeries = Parameters<typeof callsPerBucket>[0];
+
+/** Whether there were calls, rejected ones included. */
+export function hasCalls(series: readonly CallSeries[]): boolean {
+  return series.some((each) => callsPerBucket(each).some((count) => count > 0));
+}
+
 /** Whether there were calls, and none had a cost, as with local models. */
-export function isFree(series: readonly Pick<UsageSeries, 'requests' | 'rejected' | 'cost_usd'>[]): boolean {
-  const hasCalls = series.some((each) => callsPerBucket(each).some((count) => count > 0));
-  return hasCalls && series.every(({ cost_usd: cost }) => cost.every((usd) => Number(usd) === 0));
+export function isFree(series: readonly (CallSeries & Pick<UsageSeries, 'cost_usd'>)[]): boolean {
+  return hasCalls(series) && series.every(({ cost_usd: cost }) => cost.every((usd) => Number(usd) === 0));
 }
 
 /** Calls in each bucket that failed, were interrupted or were rejected. */

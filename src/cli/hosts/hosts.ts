@@ -1,6 +1,6 @@
 import { exitCodes } from '../../shared/errors.ts';
 import { type DaemonFile, dataFiles, type Environment } from '../../shared/folders.ts';
-import { bareKey } from '../../shared/text/bare-value.ts';
+import { bareKey, isSendableKey } from '../../shared/text/bare-value.ts';
 import { CliError } from '../failures/cli-error.ts';
 import { differsInLoopbackName, hostUrl, socketPathOf } from './host-address.ts';
 import { findHostEntry, type HostFile, localName, type NamedHost, readHostFile } from './host-file.ts';
@@ -57,7 +57,7 @@ export function findHost(flag: string | undefined, environment: Environment): Ho
 
 /** A key that cannot be sent as a header would fail without a word about it. */
 function keyIn({ GATEWAY_KEY: key = '' }: Environment['env']): string {
-  if (/^[\x20-\x7e]*$/.test(key)) return bareKey(key);
+  if (isSendableKey(key)) return bareKey(key);
   throw new CliError('GATEWAY_KEY has a line end or characters that no key has.', {
     exit: exitCodes.signIn,
     next: "Set it to a valid key, or unset it to use this machine's own login.",

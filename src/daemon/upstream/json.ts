@@ -1,7 +1,7 @@
-import { isObject, type JsonObject as Json, listOf } from '../../shared/json/json-object.ts';
+import { isObject, type JsonObject as Json, listOf, mapChanged } from '../../shared/json/json-object.ts';
 import { mayBeDeep, shapeFault, unbounded } from '../../shared/json/json-text.ts';
 
-export { isObject, type Json };
+export { isObject, type Json, mapChanged };
 
 /**
  * How deeply a provider's JSON may be nested: more than any real answer, even one that echoes the request, and less than
@@ -32,12 +32,6 @@ export function objectOf(value: unknown): Json | undefined {
 
 export function objectsOf(value: unknown): Json[] {
   return listOf(value).filter(isObject);
-}
-
-/** Maps a list; returns the same list if no element changes. */
-export function mapChanged(list: readonly unknown[], change: (item: unknown) => unknown): readonly unknown[] {
-  const mapped = list.map(change);
-  return mapped.every((item, at) => item === list[at]) ? list : mapped;
 }
 
 /** The value if it is a string, else undefined. */

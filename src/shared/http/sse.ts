@@ -42,7 +42,7 @@ export class SseReader {
   #id: string | undefined;
   #data: string | undefined;
   #dataLength = 0;
-  /** The last line of data of an event with several. */
+  /** The last line of data of an event with several: to ask `#data` for its end would join its lines each time. */
   #lastLine: string | undefined;
   /** JSON of several lines without a field, which only its end completes. */
   #bare = '';
@@ -61,7 +61,7 @@ export class SseReader {
       const end = cr < 0 || (lf >= 0 && lf < cr) ? lf : cr;
       if (end < 0) break;
       if (start === 0 && this.#rest !== '') this.#takeLine(this.#rest + fresh.slice(0, end), events);
-      else if (fresh.startsWith(dataField, start)) this.#addData(fresh, { start, end }, events);
+      else if (fresh.startsWith(dataField, start)) this.#addValue(dataIn(fresh, start, end), events);
       else this.#takeLine(fresh.slice(start, end), events);
       start = end + 1;
       if (end !== cr) continue;
@@ -141,12 +141,6 @@ export class SseReader {
     this.#bare += `${line}\n`;
   }
 
-  /** Takes a line of data, which most are, without a text for the line itself. */
-  #addData(text: string, { start, end }: { start: number; end: number }, into: SseEvent[]): void {
-    const from = start + dataField.length;
-    this.#addValue(text.slice(text.charCodeAt(from) === 32 && from < end ? from + 1 : from, end), into);
-  }
-
   #addValue(value: string, into: SseEvent[]): void {
     // Within JSON, no object follows another one without a comma. Source: rexxars/eventsource-parser#31.
     if (this.#data !== undefined && startsEvent.test(value) && (this.#lastLine ?? this.#data).endsWith('}'))
@@ -162,6 +156,13 @@ export class SseReader {
 }
 
 const dataField = 'data:';
+
+/** The value of a line of data, which most are, without a text for the line itself. */
+function dataIn(text: string, start: number, end: number): string {
+  const from = start + dataField.length;
+  return text.slice(text.charCodeAt(from) === 32 && from < end ? from + 1 : from, end);
+}
+
 const startsEvent = /^(\{|\[DONE\])/;
 const bareStart = /^\s*[[{]/;
 

@@ -53,6 +53,17 @@ export function listOf(value: unknown): unknown[] {
   return Array.isArray(value) ? value : [];
 }
 
+/** Maps a list; returns the same list if no element changes. */
+export function mapChanged<Item>(list: readonly Item[], change: (item: Item) => Item): readonly Item[] {
+  let mapped: Item[] | undefined;
+  for (const [at, item] of list.entries()) {
+    const made = change(item);
+    if (made !== item) mapped ??= list.slice(0, at);
+    mapped?.push(made);
+  }
+  return mapped ?? list;
+}
+
 /** Looks up an own property, so that untrusted names such as `constructor` find nothing. */
 export function ownValue<T>(record: Readonly<Record<string, T>> | undefined, name: unknown): T | undefined {
   return record !== undefined && typeof name === 'string' && Object.hasOwn(record, name)

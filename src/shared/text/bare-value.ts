@@ -15,3 +15,8 @@ export function bareKey(text: string): string {
     .replace(/^Bearer /i, '')
     .trim();
 }
+
+/** Whether a key can be sent in a header: one with typographic quotation marks or a second line is none. */
+export function isSendableKey(key: string): boolean {
+  return /^[\x20-\x7e]*$/.test(key);
+}

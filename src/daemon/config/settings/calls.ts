@@ -2,7 +2,7 @@ import { type Static, Type } from 'typebox';
 import { fallbackReasons } from '../../../shared/constants/fallback-reasons.ts';
 import { queueDefaults } from '../../../shared/constants/queue-defaults.ts';
 import { type KnownProvider, knownProviders, providerFacts } from '../../../shared/known-providers.ts';
-import { bareKey } from '../../../shared/text/bare-value.ts';
+import { bareKey, isSendableKey } from '../../../shared/text/bare-value.ts';
 import { inWords } from '../../../shared/text/in-words.ts';
 import { trimEnd } from '../../../shared/text/trim-text.ts';
 import { durationMs, durationPattern } from '../durations.ts';
@@ -327,16 +327,13 @@ function firstKeyOf(variables: readonly string[], sources: KeySources): HostKeys
   return keysOf(used === undefined ? [] : [used], sources);
 }
 
-/** Others cannot be sent: typographic quotation marks, or a second line. */
-const keyForm = /^[\x20-\x7e]+$/;
-
 /** The keys in all of the variables that are set; the same key twice is one. */
 function keysOf(variables: readonly string[], { order = 'spread', env, secretFiles }: KeySources): HostKeys {
   const keys: NamedKey[] = [];
   let unusable: string | undefined;
   for (const name of variables) {
     const key = bareKey(env[name] ?? '');
-    if (key !== '' && !keyForm.test(key)) unusable ??= name;
+    if (!isSendableKey(key)) unusable ??= name;
     else if (key !== '' && !keys.some((known) => known.key === key)) keys.push({ name, key });
   }
   const [first] = keys;

@@ -7,7 +7,7 @@ import type {
 import { getUsageLatency, getUsageSeries } from '../../../shared/endpoints.ts';
 import { duration } from '../../../view/durations.ts';
 import { briefCount, sum } from '../../../view/numbers.ts';
-import { callsPerBucket, errorsPerBucket, isFree } from '../../../view/usage.ts';
+import { callsPerBucket, errorsPerBucket, hasCalls, isFree } from '../../../view/usage.ts';
 import type { CallValue } from '../../data/calls-query.ts';
 import type { Period } from '../../data/period.ts';
 import { type Query, useQuery } from '../../data/query.ts';
@@ -24,10 +24,6 @@ import { Choice } from '../../parts/choice.tsx';
 import { Panel } from '../../parts/panel.tsx';
 
 type Series = Result<typeof usageSeries>;
-
-function hasCalls(data: Series | undefined): boolean {
-  return data?.series.some((series) => sum(callsPerBucket(series)) > 0) ?? false;
-}
 
 const modelName = (model: string | null) => model ?? 'no model';
 
@@ -59,10 +55,10 @@ export function SpendPanel({ query, timeZone }: { query: Query<Series>; timeZone
         />
       }
     >
-      {chart && hasCalls(data) && (
+      {chart && hasCalls(data?.series ?? []) && (
         <Chart title={measure === 'cost' ? 'Cost by model' : 'Calls by model'} data={chart} />
       )}
-      {chart && !hasCalls(data) && <p class="quiet">No calls.</p>}
+      {chart && !hasCalls(data?.series ?? []) && <p class="quiet">No calls.</p>}
     </Panel>
   );
 }

@@ -1,5 +1,5 @@
 import { useMemo } from 'preact/hooks';
-import { allCalls, figuresOf } from '../../../view/usage.ts';
+import { hasCalls } from '../../../view/usage.ts';
 import { Chart } from '../../parts/chart.tsx';
 import { measureTitles, stackedSeries } from '../../parts/chart-data.ts';
 import { Panel } from '../../parts/panel.tsx';
@@ -28,15 +28,15 @@ export function UsageChart({
       }),
     [data, measure, timeZone, by, nameOf, filters],
   );
-  const hasCalls = data?.series.some((series) => allCalls(figuresOf(series)) > 0) ?? false;
+  const isEmpty = !hasCalls(data?.series ?? []);
   const title = isLabel(by)
     ? `${measureTitles[measure]} per ${period.bucket}`
     : `${measureTitles[measure]} by ${groupTitles[by].toLowerCase()} per ${period.bucket}`;
   return (
     <Panel title={title} class="is-wide" queries={[query]}>
-      {chart && hasCalls && <Chart title={title} data={chart} hasTable />}
-      {chart && !hasCalls && <p class="quiet">No calls in the {period.title}.</p>}
-      {isLabel(by) && hasCalls && (
+      {chart && !isEmpty && <Chart title={title} data={chart} hasTable />}
+      {chart && isEmpty && <p class="quiet">No calls in the {period.title}.</p>}
+      {isLabel(by) && !isEmpty && (
         <p class="quiet">Calls are not counted by {by} over time; the table has their totals.</p>
       )}
     </Panel>

@@ -1,4 +1,5 @@
 import { isObject, type Json } from '../../../../shared/faults/invalid-request.ts';
+import { mapChanged } from '../../../../shared/json/json-object.ts';
 
 /**
  * Tools, and choices among them, that a client wrote as another format has them: agents keep one form for all endpoints, and Cursor
@@ -11,14 +12,14 @@ type Format = 'chat' | 'responses' | 'messages';
 export function withOwnSpelling<Body extends object>(body: Body, format: Format): Body {
   const { tools, tool_choice: choice, messages } = body as Json;
   const ownMessages = Array.isArray(messages) ? withOwnParts(messages, format) : messages;
-  const own = Array.isArray(tools) ? tools.map((tool) => ownTool(tool, format)) : [];
-  const isSame = own.every((tool, at) => tool === (tools as unknown[])[at]);
+  const ownTools = Array.isArray(tools) ? mapChanged(tools, (tool) => ownTool(tool, format)) : tools;
   const ownChoice = format === 'messages' ? choice : choiceAs(choice, format);
   const schema = format === 'messages' ? undefined : ownSchema(body as Json, format);
-  if (isSame && ownChoice === choice && ownMessages === messages && schema === undefined) return body;
+  if (ownTools === tools && ownChoice === choice && ownMessages === messages && schema === undefined)
+    return body;
   return {
     ...body,
-    ...(!isSame && { tools: own }),
+    ...(ownTools !== tools && { tools: ownTools }),
     ...(ownChoice !== choice && { tool_choice: ownChoice }),
     ...(ownMessages !== messages && { messages: ownMessages }),
     ...schema,
@@ -135,7 +136,7 @@ function withOwnParts<Message extends { content?: unknown }>(
   messages: readonly Message[],
   format: Format,
 ): readonly Message[] {
-  return changed(messages, (message) => {
+  return mapChanged(messages, (message) => {
     const content = ownContent(message.content, format);
     return content === message.content ? message : { ...message, content };
   });
@@ -143,7 +144,7 @@ function withOwnParts<Message extends { content?: unknown }>(
 
 /** Content with the parts of a format. The same if it has no others. */
 export function ownContent(content: unknown, format: Format): unknown {
-  return Array.isArray(content) ? changed(content, (part) => ownPart(part, format)) : content;
+  return Array.isArray(content) ? mapChanged(content, (part) => ownPart(part, format)) : content;
 }
 
 function ownPart(part: unknown, format: Format): unknown {
@@ -206,10 +207,7 @@ function writtenAs(written: Written, format: Format): Json {
     case 'text':
       return { type: 'text', text: written.text };
     case 'image': {
-      const { url, ...detail } = {
-        url: written.url,
-        ...(written.detail !== undefined && { detail: written.detail }),
-      };
+      const { is: _, url, ...detail } = written;
       if (format === 'chat') return { type: 'image_url', image_url: { url, ...detail } };
       if (format === 'responses') return { type: 'input_image', image_url: url, ...detail };
       return { type: 'image', source: sourceOf(url) };
@@ -233,18 +231,4 @@ function sourceOf(url: string): Json {
       : { type: 'base64', media_type: 'application/pdf', data: url };
   const [mime = ''] = url.slice('data:'.length, comma).split(';');
   return { type: 'base64', media_type: mime || 'application/octet-stream', data: url.slice(comma + 1) };
-}
-
-/** The list with each element changed; the same list if none is. */
-function changed<Element>(
-  list: readonly Element[],
-  change: (element: Element) => Element,
-): readonly Element[] {
-  let result: Element[] | undefined;
-  for (const [at, element] of list.entries()) {
-    const made = change(element);
-    if (made !== element) result ??= list.slice(0, at);
-    result?.push(made);
-  }
-  return result ?? list;
 }

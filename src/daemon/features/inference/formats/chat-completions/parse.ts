@@ -365,7 +365,7 @@ function parseImage(value: unknown, param: string): ContentPart {
   const url = requiredText(image.url, urlParam);
   if (!/^(data:|https?:\/\/)/i.test(url)) throw invalid(urlParam, 'This must be an http(s) or data URL.');
   // Some clients send all attachments so.
-  if (/^data:application\/pdf[;,]/i.test(url)) return { type: 'file', data: url, filename: 'document.pdf' };
+  if (/^data:application\/pdf[;,]/i.test(url)) return parseFile({ file_data: url }, param);
   const detail = optionalText(image.detail, `${param}.detail`);
   return { type: 'image', url, ...(detail === undefined ? {} : { detail }) };
 }

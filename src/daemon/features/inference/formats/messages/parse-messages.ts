@@ -1,6 +1,7 @@
 import { unsigned } from '../../../../../shared/constants/unsigned.ts';
 import type { CreateMessageBody } from '../../../../../shared/contract/messages.ts';
 import {
+  argumentsText,
   invalid,
   isObject,
   type Json,
@@ -115,7 +116,7 @@ class MessagesReader {
       type: 'function_call',
       callId,
       name: requiredText(block.name, `${param}.name`),
-      arguments: isObject(input) ? JSON.stringify(input) : input || '{}',
+      arguments: argumentsText(input, `${param}.input`),
     });
   }
 
