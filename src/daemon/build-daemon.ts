@@ -48,7 +48,7 @@ export interface StartedBefore {
 
 export type Environment = Pick<
   ServeOptions,
-  'env' | 'stdout' | 'stderr' | 'askSecret' | 'showCall' | 'whileServing'
+  'env' | 'stdout' | 'stderr' | 'askSecret' | 'showCall' | 'heap'
 > &
   StartedBefore &
   Times & { flags: ConfigFlags };

@@ -32,7 +32,7 @@ export async function serve(options: ServeOptions): Promise<number> {
       flushCompileCache();
     });
   const timer = setTimeout(save, saveAfterMs).unref();
-  const exit = await scripts.daemon.serve({ ...options, whileServing: heap.apply, writerThread });
+  const exit = await scripts.daemon.serve({ ...options, heap, writerThread });
   clearTimeout(timer);
   if (exit === exitCodes.done) save();
   return exit;

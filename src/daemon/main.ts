@@ -39,6 +39,7 @@ import { machineClock, worldOfProcess } from './process/world-of-process.ts';
 import { SharedChanges } from './storage/shared-changes.ts';
 import { DataFileUnusable, DataMoved } from './storage/sqlite/engine/errors.ts';
 import { createProviderNetwork } from './upstream/provider-network.ts';
+import { aroundThreadStarts } from './worker-threads/thread-starts.ts';
 import { CallWorkers } from './workers/call-workers.ts';
 
 /** How often open payments and invoices are followed at the Lightning back end. */
@@ -50,10 +51,10 @@ const [backgroundStopMs, telemetryFlushMs] = [2_000, 1_500];
 export async function serve(options: ServeOptions & StartedBefore & Partial<Times>): Promise<number> {
   try {
     const { drain = defaultDrain, followUpMs = defaultFollowUpMs, clock = machineClock, ...given } = options;
-    const { env, stdout, stderr, askSecret, showCall, whileServing, writerThread, ...rest } = given;
+    const { env, stdout, stderr, askSecret, showCall, heap, writerThread, ...rest } = given;
     const { hang = defaultHangLimits, ...flags } = rest;
     const config = await loadConfig({ flags, env, platform: process.platform, home: homedir() });
-    const environment = { env, stdout, stderr, askSecret, showCall, whileServing, writerThread };
+    const environment = { env, stdout, stderr, askSecret, showCall, heap, writerThread };
     return await run(config, { ...environment, drain, followUpMs, hang, clock, flags });
   } catch (error) {
     const { text, exit } = await explainFailure(error);
@@ -176,7 +177,8 @@ async function runUntilStopped(config: Config, resources: Resources): Promise<vo
       }),
     );
     const background = startBackgroundWork(config, app, resources);
-    const endServing = environment.whileServing?.();
+    const endServing = environment.heap?.apply();
+    aroundThreadStarts(environment.heap?.hold);
     await requests.first;
     endServing?.();
     background.stopAsking();

@@ -98,8 +98,8 @@ export interface ServeOptions {
   stderr: OutputStream;
   /** Shows a finished or rejected call: its event, with the member `key_name`. */
   showCall?: ((call: EventView) => void) | undefined;
-  /** Called when the start is done; the function that it returns when the stop begins. */
-  whileServing?: (() => () => void) | undefined;
+  /** V8's options while the daemon serves; each function returns one that ends what it began. */
+  heap?: { apply(): () => void; hold(): () => void } | undefined;
   /** Prompts for a secret, until the signal aborts; undefined without a terminal. */
   askSecret?: ((question: string, signal: AbortSignal) => Promise<string | undefined>) | undefined;
 }

@@ -29,6 +29,8 @@ interface HeapOptions {
   apply(): () => void;
   /** Runs a task that loads or stores compiled code, with V8's own options. */
   suspend<T>(task: () => T): T;
+  /** The same for what takes longer: until the returned function is called. */
+  hold(): () => void;
 }
 
 /**
@@ -46,6 +48,8 @@ export function heapOptions(
 ): HeapOptions {
   const set = (option: string) => engine.v8.setFlagsFromString(option);
   const keepsCode = Number.parseInt(engine.v8Version, 10) >= keepsCodeSince;
+  let isServing = false;
+  let holds = 0;
   let areSet = false;
   /** Without a bound, the young generation would grow to 128 MiB. */
   let canGrow = true;
@@ -62,15 +66,28 @@ export function heapOptions(
     if (keepsCode) set(areSet ? '--no-memory-reducer-favors-memory' : '--memory-reducer-favors-memory');
     set(`--semi-space-growth-factor=${areSet && !canGrow ? 1 : 2}`);
   };
-  const change = (applied: boolean): void => {
-    if (areSet === applied) return;
-    areSet = applied;
+  const change = (): void => {
+    const areWanted = isServing && holds === 0;
+    if (areSet === areWanted) return;
+    areSet = areWanted;
     setAll();
+  };
+  const hold = (): (() => void) => {
+    holds += 1;
+    change();
+    let isOver = false;
+    return () => {
+      if (isOver) return;
+      isOver = true;
+      holds -= 1;
+      change();
+    };
   };
   return {
     apply() {
       canGrow = false;
-      change(true);
+      isServing = true;
+      change();
       let last = engine.eventLoopUtilization();
       const check = (): void => {
         const now = engine.eventLoopUtilization();
@@ -92,16 +109,17 @@ export function heapOptions(
       const timer = setInterval(check, checkEveryMs).unref();
       return () => {
         clearInterval(timer);
-        change(false);
+        isServing = false;
+        change();
       };
     },
+    hold,
     suspend(task) {
-      const wereSet = areSet;
-      change(false);
+      const release = hold();
       try {
         return task();
       } finally {
-        change(wereSet);
+        release();
       }
     },
   };

@@ -1,6 +1,7 @@
 import { getCompileCacheDir } from 'node:module';
 import { dirname } from 'node:path';
 import { Worker, type WorkerOptions } from 'node:worker_threads';
+import { aroundStart } from './thread-starts.ts';
 
 /**
  * Starts the script of a thread that lies beside `module`, the URL of a module: both are TypeScript in the sources and JavaScript
@@ -8,11 +9,9 @@ import { Worker, type WorkerOptions } from 'node:worker_threads';
  */
 export function startScript(script: string, module: string, options: WorkerOptions): Worker {
   const extension = module.endsWith('.ts') ? '.ts' : '.js';
-  return new Worker(new URL(`./${script}${extension}`, module), {
-    name: `gateway-${script}`,
-    env: threadEnvironment(),
-    ...options,
-  });
+  const url = new URL(`./${script}${extension}`, module);
+  const all = { name: `gateway-${script}`, env: threadEnvironment(), ...options };
+  return aroundStart(() => new Worker(url, all));
 }
 
 /** The environment of a thread, which uses the compile cache only if its environment names it. */

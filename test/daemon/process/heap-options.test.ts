@@ -141,6 +141,19 @@ test('a task that loads code has the options of the start, whether or not it thr
   expect(set()).toEqual([...own, ...applied.slice(0, -1), grow]);
 });
 
+test('while several threads start, all load code with the options of the start', () => {
+  const { apply, hold, set } = start();
+  apply();
+  set();
+  const [first, second] = [hold(), hold()];
+  expect(set()).toEqual(own);
+  first();
+  first();
+  expect(set()).toEqual([]);
+  second();
+  expect(set()).toEqual(applied);
+});
+
 test('V8 accepts code of the start while options are set, if they are suspended', () => {
   const text = 'function one() { return 1; } one();';
   const cachedData = new Script(text).createCachedData();
