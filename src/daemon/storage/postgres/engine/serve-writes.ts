@@ -9,7 +9,6 @@ import { DatabaseUnusable, DataNeedsRepair } from '../../sqlite/engine/errors.ts
 import { noteTime, writeMeta } from '../../sqlite/engine/meta.ts';
 import { type FromWriter, lazyRunner, type ToWriter } from '../../sqlite/engine/serve-writes.ts';
 import type { BatchEngine, BatchResult, KeptTotals, Operation } from '../../sqlite/engine/write-batch.ts';
-import { receivedOperations } from '../../sqlite/engine/write-queue.ts';
 import { markOpen, requireMasterKeys, requireSoundBalances } from '../../sqlite/mark-open.ts';
 import { createCommands } from '../../sqlite/write-commands.ts';
 import { asSqliteConnection, openConnection, type PostgresConnection } from './connection.ts';
@@ -67,7 +66,7 @@ export function serveWrites(port: MessagePort, { channel, at, schemaVersion }: W
   const handle = async (message: ToWriter): Promise<void> => {
     if ('batch' in message) {
       const open = await writer;
-      if (open) send(await open.run(receivedOperations(message.batch)));
+      if (open) send(await open.run(message.batch));
     } else if ('open' in message) {
       writer = BatchWriter.open(openConnection(channel), { at, schemaVersion, send, ended: ended.signal });
       await writer;

@@ -15,12 +15,11 @@ import {
   type KeptTotals,
   type Operation,
 } from './write-batch.ts';
-import { receivedOperations, type SentOperations } from './write-queue.ts';
 
 /** Messages to the writer thread: `open` first, then batches one at a time, `close` or `end` last. */
 export type ToWriter =
   | { open: string }
-  | { batch: SentOperations }
+  | { batch: readonly Operation[] }
   /** Another thread sends batches on this port and gets their results there. */
   | { client: MessagePort }
   /** `lastSeen`: wall clock, milliseconds since 1970. */
@@ -73,8 +72,8 @@ export function serveWrites(port: MessagePort, { createCommands, onOpen }: Serve
   };
   const addClient = (client: MessagePort) => {
     clients.add(client);
-    client.on('message', (operations: SentOperations) => {
-      shared.add(receivedOperations(operations), (result) => client.postMessage(result));
+    client.on('message', (operations: readonly Operation[]) => {
+      shared.add(operations, (result) => client.postMessage(result));
       commitShared().catch(fail);
     });
     client.on('close', () => clients.delete(client));
@@ -83,14 +82,14 @@ export function serveWrites(port: MessagePort, { createCommands, onOpen }: Serve
   const commitShared = () => {
     for (const client of clients) {
       const waiting = receiveMessageOnPort(client);
-      if (waiting) shared.add(receivedOperations(waiting.message), (result) => client.postMessage(result));
+      if (waiting) shared.add(waiting.message, (result) => client.postMessage(result));
     }
     return shared.commit();
   };
 
   const handle = async (message: ToWriter): Promise<void> => {
     if ('batch' in message) {
-      const operations = receivedOperations(message.batch);
+      const operations = message.batch;
       if (clients.size > 0) {
         shared.add(operations, send);
         await commitShared();

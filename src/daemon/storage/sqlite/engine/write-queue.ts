@@ -3,27 +3,6 @@ import { messageOf } from '../../../../shared/faults/message-of.ts';
 import type { BatchResult, Commands, Obstacle, Operation } from './write-batch.ts';
 import { batchError, obstacles, operationError, refusedError } from './write-errors.ts';
 
-/** Data that is the same after `JSON.parse(JSON.stringify(data))`; optional members of tuples are absent rather than undefined. */
-export type JsonData =
-  | string
-  | number
-  | boolean
-  | null
-  | readonly (JsonData | undefined)[]
-  | { readonly [name: string]: JsonData | undefined };
-
-/** A batch on its way to the writer thread. As JSON, it takes a third of the time that copying it takes. */
-export type SentOperations = readonly Operation[] | string;
-
-/** `areJson`: whether the data of all is `JsonData`. */
-export function sentOperations(operations: readonly Operation[], areJson: boolean): SentOperations {
-  return areJson ? JSON.stringify(operations) : operations;
-}
-
-export function receivedOperations(sent: SentOperations): readonly Operation[] {
-  return typeof sent === 'string' ? JSON.parse(sent) : sent;
-}
-
 /** `money`: the writes of model calls and everything small. `bulk`: large rows, which never share a batch with money. */
 export type Lane = 'money' | 'bulk';
 
@@ -33,15 +12,12 @@ export interface WriteOptions {
   replaceableAs?: string;
   /** Approximate size; a bulk write of unknown size counts as 64 KiB. */
   bytes?: number;
-  /** The data is `JsonData`. */
-  isJson?: boolean;
   /** No caller waits for it yet, and a later write can replace it: it waits for a batch of others, but not for long. */
   canLinger?: boolean;
 }
 
 interface Pending {
   operation: Operation;
-  isJson: boolean;
   bytes: number;
   resolve: (result: unknown) => void;
   reject: (error: Error) => void;
@@ -65,7 +41,7 @@ const gatheringMs = 5;
  * few large commits instead of many small ones, and an idle loop adds only microseconds.
  */
 export class WriteQueue {
-  readonly #send: (operations: Operation[], areJson: boolean) => void;
+  readonly #send: (operations: Operation[]) => void;
   readonly #lingerMs: number;
   readonly #lingerMsMax: number;
   readonly #queued: Record<Lane, Pending[]> = { money: [], bulk: [] };
@@ -84,10 +60,7 @@ export class WriteQueue {
   #whenEmpty: (() => void) | undefined;
 
   /** A lingering write joins a batch of others after `lingerMs`, and is sent by itself after `lingerMsMax`. */
-  constructor(
-    send: (operations: Operation[], areJson: boolean) => void,
-    { lingerMs = 10, lingerMsMax = 50 } = {},
-  ) {
+  constructor(send: (operations: Operation[]) => void, { lingerMs = 10, lingerMsMax = 50 } = {}) {
     this.#send = send;
     this.#lingerMs = lingerMs;
     this.#lingerMsMax = Math.max(lingerMs, lingerMsMax);
@@ -96,18 +69,11 @@ export class WriteQueue {
   /** Resolves to the command's result after COMMIT. */
   add(operation: Operation, options: WriteOptions = {}): Promise<unknown> {
     return new Promise((resolve, reject) => {
-      const {
-        lane = 'money',
-        replaceableAs,
-        bytes = unknownBytes,
-        isJson = false,
-        canLinger = false,
-      } = options;
+      const { lane = 'money', replaceableAs, bytes = unknownBytes, canLinger = false } = options;
       const lingersUntil = canLinger ? performance.now() + this.#lingerMs : undefined;
       const promise = { resolve, reject };
       const pending = {
         operation,
-        isJson,
         bytes,
         ...promise,
         replaceableAs,
@@ -124,19 +90,14 @@ export class WriteQueue {
    * Replaces a queued operation, so that both become one write and resolve together; undefined if that one was sent
    * already. If the new operation fails alone, the old one is written after all.
    */
-  replace(
-    name: string,
-    operation: Operation,
-    { isJson = false }: Pick<WriteOptions, 'isJson'> = {},
-  ): Promise<unknown> | undefined {
+  replace(name: string, operation: Operation): Promise<unknown> | undefined {
     const queued = this.#replaceable.get(name);
     if (!queued) return undefined;
     this.#replaceable.delete(name);
     return new Promise((resolve, reject) => {
-      const { operation: old, isJson: wasJson, resolve: resolveOld, reject: rejectOld } = queued;
+      const { operation: old, resolve: resolveOld, reject: rejectOld } = queued;
       queued.replaced = {
         operation: old,
-        isJson: wasJson,
         bytes: 0,
         resolve: resolveOld,
         reject: rejectOld,
@@ -145,7 +106,6 @@ export class WriteQueue {
         replaced: undefined,
       };
       queued.operation = operation;
-      queued.isJson = isJson;
       queued.resolve = resolve;
       queued.reject = reject;
       queued.replaceableAs = undefined;
@@ -283,10 +243,7 @@ export class WriteQueue {
     this.#inFlight = batch;
     this.#oldestAt = performance.now();
     try {
-      this.#send(
-        batch.map(({ operation }) => operation),
-        batch.every(({ isJson }) => isJson),
-      );
+      this.#send(batch.map(({ operation }) => operation));
     } catch (error) {
       // It contains what cannot be passed to a thread. Without an end of this batch, no other one would follow.
       const message = messageOf(error);
@@ -320,8 +277,8 @@ export abstract class QueuedWrites<C extends Commands> {
   /** What prevented the last batch, and will prevent others. */
   protected obstacle: Obstacle | undefined;
 
-  constructor(send: (operations: SentOperations) => void) {
-    this.queue = new WriteQueue((operations, areJson) => send(sentOperations(operations, areJson)));
+  constructor(send: (operations: readonly Operation[]) => void) {
+    this.queue = new WriteQueue(send);
   }
 
   /** Why writes are refused; undefined if they are accepted. */
@@ -343,9 +300,8 @@ export abstract class QueuedWrites<C extends Commands> {
     waiting: string,
     name: N,
     data: Parameters<C[N]>[0],
-    options?: Pick<WriteOptions, 'isJson'>,
   ): Promise<ReturnType<C[N]>> | undefined {
-    return this.queue.replace(waiting, [name, data], options) as Promise<ReturnType<C[N]>> | undefined;
+    return this.queue.replace(waiting, [name, data]) as Promise<ReturnType<C[N]>> | undefined;
   }
 
   /** Number of writes that are not committed yet. */

@@ -5,7 +5,7 @@ import type { CallStatus, LeftHold, MeteringStore, UsageRecord } from '../../../
 import type { NameTexts } from '../engine/names.ts';
 import { eq } from '../engine/orm.ts';
 import type { StoreContext } from '../engine/store-context.ts';
-import type { JsonData, WriteOptions } from '../engine/write-queue.ts';
+import type { WriteOptions } from '../engine/write-queue.ts';
 import { mapNames, readDetails, readLabelsText, readPrices, tagsOf } from './call-details.ts';
 import { spendingReads } from './limits/spending.ts';
 import {
@@ -35,22 +35,19 @@ export function meteringStore({
   return {
     // A call that is not streamed waits only for its settlement; a stream waits for the hold before its first byte.
     hold: (record) =>
-      writer.write('metering.hold', holdFormat.row(record) satisfies JsonData, {
+      writer.write('metering.hold', holdFormat.row(record), {
         replaceableAs: record.requestId,
         canLinger: !record.streamed,
-        isJson: true,
       }),
-    admit: (record, request) =>
-      writer.write('metering.admit', { ...request, row: holdFormat.row(record) }, { isJson: true }),
-    progress: (progress) =>
-      writer.write('metering.progress', progressFormat.row(progress) satisfies JsonData, { isJson: true }),
+    admit: (record, request) => writer.write('metering.admit', { ...request, row: holdFormat.row(record) }),
+    progress: (progress) => writer.write('metering.progress', progressFormat.row(progress)),
     settle: (settlement) => {
       const { answer, usage: call } = settlement;
-      const row = settlementRow(settlement) satisfies JsonData;
+      const row = settlementRow(settlement);
       if (!answer) {
         return (
-          writer.replace(call.requestId, 'metering.settleWithoutHold', row, { isJson: true }) ??
-          writer.write('metering.settle', row, { isJson: true })
+          writer.replace(call.requestId, 'metering.settleWithoutHold', row) ??
+          writer.write('metering.settle', row)
         );
       }
       const withAnswer = (settle: SettlementWithAnswer['settle']) => ({ settle, row, answer });

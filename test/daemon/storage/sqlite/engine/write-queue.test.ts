@@ -55,22 +55,6 @@ describe('a queue of writes', () => {
     expect(sent).toEqual([[['b', 1]]]);
   });
 
-  test('a batch is JSON if all its writes are, also those that replaced others', async () => {
-    const areJson: boolean[] = [];
-    const queue = new WriteQueue((operations, isJson) => {
-      areJson.push(isJson);
-      queue.completeBatch({ results: operations.map(() => 'done'), failed: [] });
-    });
-    const json = { isJson: true };
-    await Promise.all([queue.add(['a', 1], json), queue.add(['b', 2], json)]);
-    await Promise.all([queue.add(['a', 1], json), queue.add(['b', 2])]);
-    const replaced = queue.add(['a', 1], { ...json, replaceableAs: 'call' });
-    await Promise.all([queue.replace('call', ['b', 2]), replaced]);
-    const other = queue.add(['a', 1], { replaceableAs: 'call' });
-    await Promise.all([queue.replace('call', ['b', 2], json), other]);
-    expect(areJson).toEqual([true, false, false, true]);
-  });
-
   test('keeps a lingering write for the next one, which replaces it', async () => {
     const { queue, batch, names, succeed } = watched({ lingerMs: 60_000 });
     const hold = queue.add(['hold', 1], { canLinger: true, replaceableAs: 'call' });
