@@ -53,18 +53,21 @@ export type NetworkFailureKind =
   | 'too-large'
   | 'aborted';
 
+/** The fault of a certificate names the host. Its remedy is a sentence without a capital letter and a full stop. */
+export type NetworkFault = { part: 'certificate'; fault: string; remedy: string } | { part: 'proxy' };
+
 /** Why a call to another host gave no (whole) answer. The message names the host and what was tried, for the operator. */
 export class NetworkFailure extends Error {
   readonly kind: NetworkFailureKind;
   /** The same for the caller, without hosts and addresses. */
   readonly reason: string | undefined;
   /** What between this host and the other one is at fault. */
-  readonly at: 'certificate' | 'proxy' | undefined;
+  readonly at: NetworkFault | undefined;
 
   constructor(
     kind: NetworkFailureKind,
     message: string,
-    { reason, at, cause }: { reason?: string; at?: 'certificate' | 'proxy'; cause?: unknown } = {},
+    { reason, at, cause }: { reason?: string; at?: NetworkFault | undefined; cause?: unknown } = {},
   ) {
     super(message, { cause });
     this.name = 'NetworkFailure';

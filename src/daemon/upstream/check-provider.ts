@@ -98,19 +98,16 @@ function wrongAddress(message: string, { addressSetting }: Pick<CheckedProvider,
   return { problem: 'address', message, remedy: `Check ${addressSetting}.` };
 }
 
-function unreached(
-  { at, kind, message, reason = '' }: NetworkFailure,
-  { addressSetting }: CheckedProvider,
-): Verdict {
-  if (at === 'certificate') {
-    const [what = '', remedy = ''] = reason.split(': ');
+function unreached({ at, kind, message }: NetworkFailure, { addressSetting }: CheckedProvider): Verdict {
+  if (at?.part === 'certificate') {
+    const { fault, remedy } = at;
     return {
       problem: 'certificate',
-      message: `${message.split(` (${what}`, 1)[0]} (${what})`,
+      message: fault,
       remedy: `${remedy.charAt(0).toUpperCase()}${remedy.slice(1)}.`,
     };
   }
-  if (at === 'proxy')
+  if (at?.part === 'proxy')
     return {
       problem: 'proxy',
       message,

@@ -1,5 +1,5 @@
 import { ownValue } from '../../shared/json/json-object.ts';
-import { NetworkFailure, type NetworkFailureKind } from '../base/world.ts';
+import { NetworkFailure, type NetworkFailureKind, type NetworkFault } from '../base/world.ts';
 import { UpstreamFailure, type UpstreamFailureKind } from '../features/upstreams/upstream.ts';
 
 const kindByCode: Record<string, NetworkFailureKind> = {
@@ -40,8 +40,8 @@ const reasons: Record<NetworkFailureKind, string> = {
 /** A failure described by kind, host and detail, never by a library's message, which may quote the request. */
 export function networkFailure(kind: NetworkFailureKind, host: string, detail?: string): NetworkFailure {
   const reason = reasons[kind];
-  const at = detail?.startsWith('UND_ERR_PRX_') ? { at: 'proxy' as const } : {};
-  return new NetworkFailure(kind, `${host}: ${reason}${detail ? ` (${detail})` : ''}`, { reason, ...at });
+  const at: NetworkFault | undefined = detail?.startsWith('UND_ERR_PRX_') ? { part: 'proxy' } : undefined;
+  return new NetworkFailure(kind, `${host}: ${reason}${detail ? ` (${detail})` : ''}`, { reason, at });
 }
 
 /** An answer that is compressed although that was not requested. */
@@ -57,10 +57,13 @@ export function networkFailureOf(error: unknown, host: string): NetworkFailure {
   const code = codeOf(error);
   if (code === undefined) return networkFailure('reset', host);
   const status = code === 'UND_ERR_ABORTED' ? statusOfProxy(error as Error) : undefined;
-  if (status !== undefined)
-    return refusedFailure(host, { at: 'proxy', reason: `the proxy answered ${status}` });
-  const reason = tlsReason(code);
-  if (reason) return refusedFailure(host, { at: 'certificate', reason, detail: `: ${code}` });
+  if (status !== undefined) return refusedFailure(host, { part: 'proxy' }, `the proxy answered ${status}`);
+  const tls = tlsFault(code);
+  if (tls) {
+    const [fault, remedy] = tls;
+    const at: NetworkFault = { part: 'certificate', fault: `${host}: ${fault}`, remedy };
+    return refusedFailure(host, at, `${fault}: ${remedy}`, `: ${code}`);
+  }
   return networkFailure(
     kindByCode[code] ?? 'reset',
     host,
@@ -68,27 +71,29 @@ export function networkFailureOf(error: unknown, host: string): NetworkFailure {
   );
 }
 
-/** What is wrong with TLS, and what to do about it. */
-const tlsReasons: Readonly<Record<string, string>> = {
-  CERT_HAS_EXPIRED:
-    'its certificate has expired: it has to be renewed there, if the clock of this machine is right',
-  CERT_NOT_YET_VALID: 'its certificate is not valid yet: check the clock of this machine',
-  ERR_TLS_CERT_ALTNAME_INVALID: 'its certificate is for another name: check its address',
-  ERR_SSL_WRONG_VERSION_NUMBER: 'it does not speak TLS there: write http:// in its address',
+type TlsFault = readonly [fault: string, remedy: string];
+
+const tlsFaults: Readonly<Record<string, TlsFault>> = {
+  CERT_HAS_EXPIRED: [
+    'its certificate has expired',
+    'it has to be renewed there, if the clock of this machine is right',
+  ],
+  CERT_NOT_YET_VALID: ['its certificate is not valid yet', 'check the clock of this machine'],
+  ERR_TLS_CERT_ALTNAME_INVALID: ['its certificate is for another name', 'check its address'],
+  ERR_SSL_WRONG_VERSION_NUMBER: ['it does not speak TLS there', 'write http:// in its address'],
 };
 
 /** Node reads both at the start. */
-const untrusted =
-  'its certificate is not trusted: start the daemon with NODE_EXTRA_CA_CERTS=FILE, or with NODE_USE_SYSTEM_CA=1';
+const untrusted: TlsFault = [
+  'its certificate is not trusted',
+  'start the daemon with NODE_EXTRA_CA_CERTS=FILE, or with NODE_USE_SYSTEM_CA=1',
+];
 
-function tlsReason(code: string): string | undefined {
-  return ownValue(tlsReasons, code) ?? (isCertificateCode(code) ? untrusted : undefined);
+function tlsFault(code: string): TlsFault | undefined {
+  return ownValue(tlsFaults, code) ?? (isCertificateCode(code) ? untrusted : undefined);
 }
 
-function refusedFailure(
-  host: string,
-  { at, reason, detail = '' }: { at: 'certificate' | 'proxy'; reason: string; detail?: string },
-): NetworkFailure {
+function refusedFailure(host: string, at: NetworkFault, reason: string, detail = ''): NetworkFailure {
   return new NetworkFailure('refused', `${host}: ${reasons.refused} (${reason}${detail})`, { reason, at });
 }
 
