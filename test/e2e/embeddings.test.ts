@@ -142,7 +142,7 @@ test('a provider that fails is one clear error with its attempts', async () => {
 
 test.each([
   ['fewer vectors than inputs', { data: [{ index: 0, embedding: [1] }] }],
-  ['the same position twice', { data: [0, 0].map((index) => ({ index, embedding: [1] })) }],
+  ['a position that no input has', { data: [0, 2].map((index) => ({ index, embedding: [1] })) }],
   ['no numbers', { data: [0, 1].map((index) => ({ index, embedding: ['a'] })) }],
   ['cut base64', { data: [0, 1].map((index) => ({ index, embedding: 'AAAA' })) }],
 ])('an answer with %s is a failure of the provider', async (_, document) => {

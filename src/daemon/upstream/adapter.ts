@@ -71,7 +71,7 @@ export interface Adapter {
   failure(status: number, headers: Record<string, string>, body: string): UpstreamFailure;
 }
 
-/** The embeddings endpoint of one HTTP provider. Splitting a call into requests is the same for all: embeddings.ts. */
+/** The embeddings endpoint of one HTTP provider. Splitting a call into requests is the same for all: embeddings/. */
 export interface EmbeddingsAdapter {
   /** Inputs of one request. */
   inputsMax: number;

@@ -22,7 +22,7 @@ import { checkKey } from './check-key.ts';
 import { checkProvider } from './check-provider.ts';
 import { providerDecisions } from './decisions/provider-decisions.ts';
 import { withEdits, withEmbeddingEdits } from './edited-requests.ts';
-import { withEmbeddings } from './embeddings.ts';
+import { withEmbeddings } from './embeddings/with-embeddings.ts';
 import { httpUpstream } from './http-upstream.ts';
 import { listModels } from './list-models.ts';
 import { findLocalServers, type LocalServer } from './local-servers.ts';

@@ -44,16 +44,30 @@ export function openAiEmbeddings(
 
 function readEmbeddings(name: string, { data, usage }: Json, count: number) {
   const entries = objectsOf(data);
+  if (entries.length !== count) throw unreadable(name);
   const vectors: Vector[] = new Array(count);
+  const isInOrder = areInOrder(entries.map(({ index }) => index));
   for (const [position, { index, embedding }] of entries.entries()) {
     const vector = readVector(embedding);
-    const slot = countOf(index) ?? position;
+    const slot = isInOrder ? position : (countOf(index) ?? position);
     if (!vector || slot >= count || slot in vectors) throw unreadable(name);
     vectors[slot] = vector;
   }
-  if (entries.length !== count) throw unreadable(name);
   const { prompt_tokens: prompt, total_tokens: total } = objectOf(usage) ?? {};
-  return { vectors, inputTokens: countOf(prompt) ?? countOf(total) };
+  // No input has no tokens: LM Studio does not count them. Source: lmstudio-ai/lmstudio-bug-tracker#1546.
+  return { vectors, inputTokens: countOf(prompt) || countOf(total) || undefined };
+}
+
+/**
+ * Whether the positions say no more than the order of the vectors: some servers write 0 into all, or go on counting from other requests.
+ * Source: BerriAI/litellm#25656, xorbitsai/inference#5240.
+ */
+function areInOrder(positions: readonly unknown[]): boolean {
+  const [first] = positions;
+  return (
+    positions.every((position) => position === first) ||
+    (typeof first === 'number' && positions.every((position, at) => position === first + at))
+  );
 }
 
 function unreadable(name: string): UpstreamFailure {

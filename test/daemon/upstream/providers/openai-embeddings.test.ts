@@ -27,8 +27,30 @@ test.each([
   ['texts', [{ index: 0, embedding: ['0.25'] }]],
   ['nothing', [{ index: 0, embedding: [] }]],
   ['two vectors', [{ embedding: vector }, { embedding: vector }]],
-  ['an index beyond the inputs', [{ index: 1, embedding: vector }]],
   ['no data', undefined],
 ])('no vector is read from %s', (_form, data) => {
   expect(() => read(data, 1)).toThrow('one vector for each input');
+});
+
+const other = [0.5, 0.25];
+
+test.each([
+  ['swapped', 'agno-agi/agno#10128', [1, 0], [other, vector]],
+  ['all 0', 'BerriAI/litellm#25656', [0, 0], [vector, other]],
+  ['those of a batch of several requests', 'xorbitsai/inference#5240', [4, 5], [vector, other]],
+  ['only that of the second', 'samfoy/pi-session-search#13', [undefined, 1], [vector, other]],
+])('positions that are %s (%s)', (_what, _cite, [first, second], expected) => {
+  const data = [
+    { index: first, embedding: vector },
+    { index: second, embedding: other },
+  ];
+  expect(read(data, 2).vectors).toEqual(expected);
+});
+
+test.each([
+  ['leave one out', [0, 2]],
+  ['name one twice', [1, 1, 0]],
+])('positions that %s tell nothing', (_what, positions) => {
+  const data = positions.map((index) => ({ index, embedding: vector }));
+  expect(() => read(data, positions.length)).toThrow('one vector for each input');
 });

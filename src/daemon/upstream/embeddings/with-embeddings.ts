@@ -1,14 +1,18 @@
-import type { EmbeddingInput } from '../features/upstreams/neutral.ts';
+import { RecentMap } from '../../../shared/recent-map.ts';
+import type { EmbeddingInput } from '../../features/upstreams/neutral.ts';
 import {
+  type EmbeddingAnswer,
   type Upstream,
   type UpstreamAnswer,
   type UpstreamCall,
   UpstreamFailure,
   type Vector,
-} from '../features/upstreams/upstream.ts';
-import type { EmbeddingsAdapter } from './adapter.ts';
-import { type DocumentOptions, fetchDocument } from './http-upstream.ts';
-import { rateLimitsIn } from './rate-limits.ts';
+} from '../../features/upstreams/upstream.ts';
+import type { EmbeddingsAdapter } from '../adapter.ts';
+import { type DocumentOptions, fetchDocument } from '../http-upstream.ts';
+import type { Json } from '../json.ts';
+import { rateLimitsIn } from '../rate-limits.ts';
+import { fewerInputs, refusesLength } from './refusals.ts';
 
 export interface EmbeddingsOptions extends Omit<DocumentOptions, 'adapter'> {
   /** Undefined for a provider without embeddings. */
@@ -24,29 +28,86 @@ interface InputBatch {
   inputs: readonly EmbeddingInput[];
 }
 
+/** Of so many models, it is kept how many inputs their providers take. */
+const modelsMax = 100;
+
 /** Adds a provider's embeddings to its other calls. */
 export function withEmbeddings(upstream: Upstream, options: EmbeddingsOptions): Upstream {
+  const inputsMax = new RecentMap<string, number>(modelsMax);
   return {
     ...upstream,
     open: (call, signal) =>
       call.inference.embedding
-        ? embed(options, call, call.inference.embedding.inputs, signal)
+        ? embed(options, {
+            call,
+            inputs: call.inference.embedding.inputs,
+            signal,
+            startedAt: performance.now(),
+            inputsMax,
+          })
         : upstream.open(call, signal),
   };
 }
 
-/** Sends the inputs in as many requests as the provider needs. The first request that fails ends the others. */
+interface Asked {
+  call: UpstreamCall;
+  inputs: readonly EmbeddingInput[];
+  signal: AbortSignal;
+  /** Milliseconds of `performance.now()`. */
+  startedAt: number;
+}
+
+/** Sends the inputs in as many requests as the provider needs, which are smaller where it refuses some as too large. */
 async function embed(
   { adapter, ...options }: EmbeddingsOptions,
-  call: UpstreamCall,
-  inputs: readonly EmbeddingInput[],
-  signal: AbortSignal,
+  { inputsMax: known, ...asked }: Asked & { inputsMax: Map<string, number> },
 ): Promise<UpstreamAnswer> {
   if (!adapter)
     throw new UpstreamFailure('unknown-model', `${options.name} has no embeddings`, { status: 404 });
-  const batches = inBatches(inputs, adapter);
+  const { call, signal } = asked;
+  let inputsMax = Math.min(adapter.inputsMax, known.get(call.model) ?? Number.POSITIVE_INFINITY);
+  for (;;) {
+    const batches = inBatches(asked.inputs, { ...adapter, inputsMax });
+    try {
+      return await embedOfAnyLength({ ...options, adapter }, asked, batches);
+    } catch (error) {
+      const fewer = fewerInputs(error, Math.max(...batches.map(({ inputs }) => inputs.length)));
+      if (fewer === undefined || signal.aborted) throw error;
+      inputsMax = fewer.inputsMax;
+      if (fewer.isBound) known.set(call.model, inputsMax);
+    }
+  }
+}
+
+type KnownOptions = Omit<EmbeddingsOptions, 'adapter'> & { adapter: EmbeddingsAdapter };
+
+/** Asks a provider that refuses to be told a length again without one, as its vectors may have it. */
+async function embedOfAnyLength(
+  options: KnownOptions,
+  asked: Asked,
+  batches: readonly InputBatch[],
+): Promise<UpstreamAnswer> {
+  try {
+    return await embedBatches(options, asked, batches);
+  } catch (error) {
+    const { inference } = asked.call;
+    const length = inference.embedding?.dimensions;
+    if (length === undefined || !refusesLength(error)) throw error;
+    const { dimensions: _, ...body } = inference.body as Json;
+    const call = { ...asked.call, inference: { ...inference, embedding: { inputs: asked.inputs }, body } };
+    const answer = await embedBatches(options, { ...asked, call: call as UpstreamCall }, batches);
+    if (answer.vectors.every((vector) => vector.length === length)) return answer;
+    throw error;
+  }
+}
+
+/** The first request that fails ends the others. */
+async function embedBatches(
+  { adapter, ...options }: KnownOptions,
+  { call, inputs, signal, startedAt }: Asked,
+  batches: readonly InputBatch[],
+): Promise<EmbeddingAnswer> {
   const requests = batches.map((batch) => ({ batch, request: adapter.request(call, batch.inputs) }));
-  const startedAt = performance.now();
   const failed = new AbortController();
   const either = AbortSignal.any([signal, failed.signal]);
   const vectors: Vector[] = new Array(inputs.length);
