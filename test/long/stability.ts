@@ -1,8 +1,8 @@
 /**
  * Ten full runs of all tests, half of them quiet and half beside four busy loops, with the files in an order of their own each:
- * `npm run long -- stability [RUNS] [--again]`. Nothing else should run on the machine. Each run is recorded in
- * `test/long/stability.json` with the commit and the seed of its order; started again, on any machine, it continues where it was
- * stopped. What a run printed in which something failed is in `build/stability-<seed>.log`.
+ * `npm run long -- stability [RUNS] [--again] [--busy | --quiet]`. Nothing else should run on the machine beside quiet runs. Each run is
+ * recorded in `test/long/stability.json` with the commit and the seed of its order; started again, on any machine, it continues where it was
+ * stopped. Without `--busy` or `--quiet`, the kind of which there are fewer is next. What a run printed in which something failed is in `build/stability-<seed>.log`.
  */
 import { execFileSync, spawn } from 'node:child_process';
 import { once } from 'node:events';
@@ -29,6 +29,7 @@ const args = process.argv.slice(2);
 if (args.includes('--again')) rmSync(file, { force: true });
 const runs: Run[] = existsSync(file) ? JSON.parse(readFileSync(file, 'utf8')) : [];
 const commit = execFileSync('git', ['rev-parse', '--short=8', 'HEAD'], { encoding: 'utf8' }).trim();
+const isKind = args.includes('--busy') ? true : args.includes('--quiet') ? false : undefined;
 const wanted = Number(args.find((argument) => /^\d+$/.test(argument)) ?? 10);
 
 async function runAll(seed: number, isBusy: boolean): Promise<Run> {
@@ -74,7 +75,8 @@ const describeRun = ({ commit, seed, isBusy, passed, failed, seconds, cpuSeconds
 
 for (const run of runs) process.stdout.write(`${describeRun(run)}\n`);
 while (runs.length < wanted) {
-  const run = await runAll(Math.floor(Math.random() * 1e9), runs.length % 2 === 1);
+  const busyRuns = runs.filter(({ isBusy }) => isBusy).length;
+  const run = await runAll(Math.floor(Math.random() * 1e9), isKind ?? busyRuns < runs.length - busyRuns);
   runs.push(run);
   writeFileSync(file, `${JSON.stringify(runs, undefined, 2)}\n`);
   process.stdout.write(`${[describeRun(run), ...run.failures].join('\n  ')}\n`);
