@@ -74,6 +74,10 @@ const alternatives: readonly (readonly [path: RegExp, alternative: string])[] = 
     "Gemini's format is not supported: use /v1/chat/completions or /v1/responses.",
   ],
   [/\/moderations$/, 'There is no endpoint for moderation: call the provider itself.'],
+  [
+    /\/conversations\b/,
+    'Conversations are not supported: use `previous_response_id` at /v1/responses, or /v1/threads.',
+  ],
   [/\/assistants\b|\/threads\/[^/]+\/runs$/, 'Assistants are not supported: use /v1/responses.'],
   [
     /\/(files|uploads|batches|fine_tuning|vector_stores)\b/,

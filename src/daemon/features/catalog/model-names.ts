@@ -17,10 +17,11 @@ export function canonicalName(id: string): string {
 }
 
 /**
- * A name without what clients add to it: `[1m]`, by which Claude Code asks for a longer context. The same name if there is nothing.
+ * A name without what clients add to it: `[1m]`, by which Claude Code asks for a longer context, and the end of a line from a file. The
+ * same name if there is nothing.
  */
 export function plainName(name: string): string {
-  return name.replace(/\[\d{1,3}[km]\]$/i, '');
+  return name.trim().replace(/\[\d{1,3}[km]\]$/i, '');
 }
 
 /** A name without the date of its snapshot: `claude-haiku-4-5-20251001`, `claude-haiku-4-5@20251001`, `gpt-5-2025-08-07`. */

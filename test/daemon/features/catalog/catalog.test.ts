@@ -46,6 +46,8 @@ describe('a name resolves', () => {
     ['claude-opus-4-5@20251101', 'anthropic/claude-opus-4-5', ['anthropic', 'openrouter', 'vercel']],
     ['anthropic/claude-opus-4-5[1m]', 'anthropic/claude-opus-4-5', ['anthropic', 'openrouter', 'vercel']],
     ['claude-opus-4-5-20251101[1m]', 'anthropic/claude-opus-4-5', ['anthropic', 'openrouter', 'vercel']],
+    // From a file: savvagent/light-factory#73.
+    [' anthropic/claude-opus-4-5\n', 'anthropic/claude-opus-4-5', ['anthropic', 'openrouter', 'vercel']],
     ['gpt-5-2025-08-07', 'openai/gpt-5', ['openai', 'openrouter', 'vercel']],
   ])('%s → %s at %j', async (name, id, providers) => {
     const resolution = await catalog.resolve(name);
