@@ -102,8 +102,8 @@ async function post(body: string | Uint8Array<ArrayBuffer>, headers: Record<stri
   };
 }
 
-const request = (method: string, params?: object) =>
-  JSON.stringify({ jsonrpc: '2.0', id: 7, method, ...(params && { params }) });
+const request = (method: string, params?: object | null) =>
+  JSON.stringify({ jsonrpc: '2.0', id: 7, method, ...(params !== undefined && { params }) });
 
 describe.each(revisions)('a client of revision %s', (revision, mode) => {
   let client: Client;
@@ -252,8 +252,31 @@ describe('a single message', () => {
     expect(answer.headers.get('mcp-session-id')).toBeNull();
   });
 
-  test('that needs no answer gets none', async () => {
-    const body = JSON.stringify({ jsonrpc: '2.0', method: 'notifications/initialized' });
+  test.each([
+    ['params', 'chaitin/MonkeyCode#1268', request('tools/list', null)],
+    ['a cursor', 'chaitin/MonkeyCode#1268', request('tools/list', { cursor: null })],
+    [
+      'arguments',
+      'KeeperHub/keeperhub#2108',
+      request('tools/call', { name: 'list_models', arguments: null }),
+    ],
+    [
+      'an argument',
+      'anthropics/claude-code#95239',
+      request('tools/call', { name: 'list_models', arguments: { match: null } }),
+    ],
+    [
+      'a capability',
+      'xpzouying/xiaohongshu-mcp#697',
+      request('initialize', { protocolVersion: '2025-11-25', capabilities: { sampling: null } }),
+    ],
+  ])('may write null for %s (%s)', async (_what, _cite, body) => {
+    const { status, json } = await post(body);
+    expect([status, json]).toEqual([200, { jsonrpc: '2.0', id: 7, result: expect.any(Object) }]);
+  });
+
+  test.each([{}, { params: null }])('that needs no answer gets none: %j', async (more) => {
+    const body = JSON.stringify({ jsonrpc: '2.0', method: 'notifications/initialized', ...more });
     expect(await post(body)).toMatchObject({ status: 202, text: '' });
   });
 

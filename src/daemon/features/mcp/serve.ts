@@ -7,6 +7,7 @@ import {
   specTypeSchemas,
   WebStandardStreamableHTTPServerTransport,
 } from '@modelcontextprotocol/server';
+import { isObject, type JsonObject } from '../../../shared/json/json-object.ts';
 import { actingUser, RelayReply, StreamReply } from '../../base/handler.ts';
 import type { Sender } from '../../base/inner-calls.ts';
 import type { McpDeps } from './deps.ts';
@@ -28,7 +29,7 @@ const codes = { notJson: -32700, notARequest: -32600, badParams: -32602, noSuchR
 export async function serveMessage(deps: McpDeps, call: McpCall): Promise<RelayReply | StreamReply> {
   let message: Message | undefined;
   try {
-    message = deps.parse(call.body) as Message | undefined;
+    message = completed(deps.parse(call.body)) as Message | undefined;
   } catch (error) {
     return refusal(400, codes.notJson, (error as Error).message);
   }
@@ -37,6 +38,32 @@ export async function serveMessage(deps: McpDeps, call: McpCall): Promise<RelayR
     return refusal(400, codes.notARequest, notARequest(message), { id: idOf(message) });
   }
   return refusedParams(deps, call.sender, message) ?? (await relay(await answerMessage(deps, call, message)));
+}
+
+/** What old clients leave out of `initialize`; the revision is the one that is meant where none is named. */
+const usualStart = {
+  protocolVersion: '2025-03-26',
+  capabilities: {},
+  clientInfo: { name: 'unknown', version: '0' },
+};
+
+/**
+ * A message without the null that some clients write for what is absent, also where a model left out an argument. Source:
+ * chaitin/MonkeyCode#1268, KeeperHub/keeperhub#2108, anthropics/claude-code#95239.
+ */
+function completed(message: unknown): unknown {
+  if (!isObject(message)) return message;
+  const { params, ...rest } = message;
+  if (params === null) return rest;
+  if (!isObject(params)) return message;
+  const given = withoutNull(params);
+  for (const name of ['arguments', 'capabilities'])
+    if (isObject(given[name])) given[name] = withoutNull(given[name]);
+  return { ...rest, params: message.method === 'initialize' ? { ...usualStart, ...given } : given };
+}
+
+function withoutNull(object: JsonObject): JsonObject {
+  return Object.fromEntries(Object.entries(object).filter(([, value]) => value !== null));
 }
 
 function notARequest(message: unknown): string {
