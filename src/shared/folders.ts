@@ -47,7 +47,14 @@ export interface DaemonFile {
   start_ticks?: string | null;
   version: string;
   data_dir: string;
+  /** The device and inode of the data folder, by which it is known where it has another name; absent in files of earlier versions. */
+  data_inode?: string;
   started_at: string;
+}
+
+/** See `DaemonFile.data_inode`. */
+export function inodeOf({ dev, ino }: { dev: number; ino: number }): string {
+  return `${dev}:${ino}`;
 }
 
 /** The inputs that determine where the folders are. */

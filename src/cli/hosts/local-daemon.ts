@@ -1,7 +1,7 @@
 import { closeSync, fstatSync, openSync, readFileSync, type Stats, statSync } from 'node:fs';
 import { join } from 'node:path';
 import { exitCodes } from '../../shared/errors.ts';
-import { type DaemonFile, dataFiles, type Environment, foldersOf } from '../../shared/folders.ts';
+import { type DaemonFile, dataFiles, type Environment, foldersOf, inodeOf } from '../../shared/folders.ts';
 import { type ProcessStat, readProcessStat } from '../../shared/text/process-stat.ts';
 import { CliError } from '../failures/cli-error.ts';
 
@@ -22,12 +22,12 @@ export function readDaemonFile(environment: Environment): DaemonFile | undefined
 
 /**
  * Whether the folder was copied from that of a daemon that runs: commands for the copy must not change the original. A daemon in a
- * container has another name for its folder, which is not there.
+ * container has another name for its folder, which is not there, or is another folder, and on some systems another inode.
  */
-function isCopy(folder: string, { data_dir: original }: DaemonFile): boolean {
+function isCopy(folder: string, { data_dir: original, data_inode: inode }: DaemonFile): boolean {
   try {
-    const [own, other] = [statSync(folder), statSync(original)];
-    return own.ino !== other.ino || own.dev !== other.dev;
+    const own = statSync(folder);
+    return inodeOf(own) !== inode && inodeOf(own) !== inodeOf(statSync(original));
   } catch {
     return false;
   }

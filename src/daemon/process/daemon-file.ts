@@ -1,5 +1,5 @@
-import { readFile } from 'node:fs/promises';
-import type { DaemonFile } from '../../shared/folders.ts';
+import { readFile, stat } from 'node:fs/promises';
+import { type DaemonFile, inodeOf } from '../../shared/folders.ts';
 import { readProcessStat } from '../../shared/text/process-stat.ts';
 import { isoTime } from '../../shared/time/time.ts';
 import { version } from '../../shared/version.ts';
@@ -17,6 +17,7 @@ export async function writeDaemonFile(
     start_ticks: await startTicks(),
     pid: process.pid,
     data_dir: dataFolder,
+    data_inode: inodeOf(await stat(dataFolder)),
     started_at: isoTime(startedAt),
   };
   await writeSecretFile(dataFileIn(dataFolder)('daemon'), JSON.stringify(content));

@@ -1,12 +1,13 @@
 import { spawn, spawnSync } from 'node:child_process';
 import { once } from 'node:events';
 import { readFileSync } from 'node:fs';
-import { chmod, cp, symlink, unlink, writeFile } from 'node:fs/promises';
+import { chmod, cp, readFile, stat, symlink, unlink, writeFile } from 'node:fs/promises';
 import { createServer } from 'node:http';
 import { join } from 'node:path';
 import { describe, expect, onTestFinished, test } from 'vitest';
 import { hostUrl, isSentInClear } from '../../../src/cli/hosts/host-address.ts';
 import { exitCodes } from '../../../src/shared/errors.ts';
+import { type DaemonFile, dataFiles, inodeOf } from '../../../src/shared/folders.ts';
 import { readProcessStat } from '../../../src/shared/text/process-stat.ts';
 import { runCli, temporaryHome } from '../../support/run-cli.ts';
 import { fakeDaemon } from '../fake-daemon.ts';
@@ -48,6 +49,19 @@ describe('the host', () => {
     expect((await runCli(asked, { env: { ...env, GATEWAY_HOME: link } })).code).toBe(0);
   });
 
+  test('may have another folder at the place where a container has this one', async () => {
+    const { env } = await fakeDaemon(answers);
+    const home = env.GATEWAY_HOME ?? '';
+    const file = join(home, dataFiles.daemon);
+    const written: DaemonFile = JSON.parse(await readFile(file, 'utf8'));
+    const codeWith = async (changes: Partial<DaemonFile>) => {
+      await writeFile(file, JSON.stringify({ ...written, data_dir: await temporaryHome(), ...changes }));
+      return (await runCli(asked, { env })).code;
+    };
+    expect(await codeWith({ data_inode: inodeOf(await stat(home)) })).toBe(0);
+    expect(await codeWith({ data_inode: inodeOf(await stat('/')) })).toBe(exitCodes.tryLater);
+  });
+
   test('gets GATEWAY_KEY', async () => {
     const { env, calls, url } = await fakeDaemon(answers);
     await runCli(asked, { env: { ...env, GATEWAY_KEY: 'gwk_mine' } });
@@ -86,7 +100,7 @@ describe('the host', () => {
       }
       // No process listens on its port.
       const file = { url: 'http://127.0.0.1:1', socket: path, pid: process.pid };
-      await writeFile(join(home, 'daemon.json'), JSON.stringify(file));
+      await writeFile(join(home, dataFiles.daemon), JSON.stringify(file));
       await writeFile(join(home, 'login-key'), 'gwl_local', { mode: 0o600 });
       const env = { GATEWAY_HOME: home };
       expect((await runCli(asked, { env })).code).toBe(0);
@@ -106,7 +120,7 @@ describe('the host', () => {
     const { env, home, url, calls } = await fakeDaemon(answers);
     // Linux and macOS take this one for themselves.
     const everywhere = url.replace('127.0.0.1', '0.0.0.0');
-    await writeFile(join(home, 'daemon.json'), JSON.stringify({ url: everywhere, pid: process.pid }));
+    await writeFile(join(home, dataFiles.daemon), JSON.stringify({ url: everywhere, pid: process.pid }));
     expect((await runCli(asked, { env })).stderr).toBe('');
     expect(calls).toHaveLength(1);
     const other = { GATEWAY_HOME: await temporaryHome(), GATEWAY_HOST: everywhere, GATEWAY_KEY: 'gwk_mine' };
@@ -131,7 +145,7 @@ describe('no daemon', () => {
   test('is the result of a file from a dead process: another process on its port gets no key', async () => {
     const { env, home, calls, url } = await fakeDaemon(answers);
     const { pid } = spawnSync(process.execPath, ['--version']);
-    await writeFile(join(home, 'daemon.json'), JSON.stringify({ url, pid }));
+    await writeFile(join(home, dataFiles.daemon), JSON.stringify({ url, pid }));
     expect((await runCli(asked, { env })).code).toBe(exitCodes.tryLater);
     expect(calls).toEqual([]);
   });
@@ -149,7 +163,7 @@ describe('no daemon', () => {
       const pid = Number(firstLine.toString());
       const state = () => readFileSync(`/proc/${pid}/stat`, 'utf8').split(') ')[1]?.[0];
       await expect.poll(state).toBe('Z');
-      await writeFile(join(home, 'daemon.json'), JSON.stringify({ url, pid }));
+      await writeFile(join(home, dataFiles.daemon), JSON.stringify({ url, pid }));
       expect((await runCli(asked, { env })).code).toBe(exitCodes.tryLater);
       expect((await runCli(['stop'], { env })).stderr).toBe('The daemon is not running.\n');
       expect(calls).toEqual([]);
@@ -160,9 +174,12 @@ describe('no daemon', () => {
     const { env, home, calls, url } = await fakeDaemon(answers);
     const { pid } = process;
     const { startTicks } = readProcessStat(readFileSync('/proc/self/stat', 'utf8'));
-    await writeFile(join(home, 'daemon.json'), JSON.stringify({ url, pid, start_ticks: startTicks }));
+    await writeFile(join(home, dataFiles.daemon), JSON.stringify({ url, pid, start_ticks: startTicks }));
     expect((await runCli(asked, { env })).code).toBe(0);
-    await writeFile(join(home, 'daemon.json'), JSON.stringify({ url, pid, start_ticks: `${startTicks}1` }));
+    await writeFile(
+      join(home, dataFiles.daemon),
+      JSON.stringify({ url, pid, start_ticks: `${startTicks}1` }),
+    );
     expect((await runCli(asked, { env })).code).toBe(exitCodes.tryLater);
     expect(calls).toHaveLength(1);
   });
@@ -174,7 +191,7 @@ describe('no daemon', () => {
       // Unless this runs as root, process 1 belongs to another user.
       const other = process.getuid?.() === 0 ? spawn('/bin/sleep', ['60'], { uid: 65_534 }) : undefined;
       onTestFinished(() => void other?.kill());
-      await writeFile(join(home, 'daemon.json'), JSON.stringify({ url, pid: other?.pid ?? 1 }));
+      await writeFile(join(home, dataFiles.daemon), JSON.stringify({ url, pid: other?.pid ?? 1 }));
       expect((await runCli(asked, { env })).code).toBe(exitCodes.tryLater);
       expect(calls).toEqual([]);
     },
