@@ -93,10 +93,12 @@ export function heapOptions(
         const now = engine.eventLoopUtilization();
         const { utilization } = engine.eventLoopUtilization(now, last);
         last = now;
+        const isBusy = utilization >= busyFrom;
+        // At rest, nothing changes.
+        if (!isBusy && hasRested && !canGrow) return;
         const spaces = engine.v8.getHeapSpaceStatistics();
         const young = spaces.find(({ space_name: name }) => name === 'new_space');
         const heapBytes = spaces.reduce((sum, { space_used_size: used }) => sum + used, 0);
-        const isBusy = utilization >= busyFrom;
         // The start leaves 12 MB of garbage, which no later collection would find soon.
         if (isBusy) busyChecks += 1;
         else if (!hasRested && busyChecks <= busyChecksMax) engine.collectGarbage();

@@ -120,8 +120,9 @@ test('no code is thrown away that calls have compiled before the first rest', ()
 });
 
 test('full collections begin to be frequent once the heap has been large', () => {
-  const { apply, grownTo, set } = start();
+  const { apply, check, grownTo, set } = start();
   apply();
+  check(2, 0.9);
   set();
   expect([30, 38, 60, 30].map(grownTo)).toEqual([[], [], ['--heap-growing-percent=50'], []]);
 });

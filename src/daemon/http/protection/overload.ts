@@ -1,14 +1,14 @@
 import { totalmem } from 'node:os';
-import { monitorEventLoopDelay } from 'node:perf_hooks';
 import { getHeapStatistics } from 'node:v8';
 import type { Endpoint } from '../../../shared/contract/endpoint.ts';
 import { ApiError } from '../../../shared/errors.ts';
 import type { Log } from '../../base/log.ts';
 import { collectGarbage } from '../../worker-threads/collect-garbage.ts';
+import { LoopDelay } from './loop-delay.ts';
 
 /** One measurement of the process. */
 export interface LoadSample {
-  /** 99th percentile of the event loop's delay since the last sample, in milliseconds. */
+  /** See `LoopDelay`. */
   loopDelayMs: number;
   /** Resident memory, as a share of what the process can use. */
   memoryShare: number;
@@ -107,9 +107,7 @@ function isStream({ stream, socket }: Endpoint, body: unknown): boolean {
   return stream.always || (body as { stream?: unknown } | null | undefined)?.stream === true;
 }
 
-/** How often the process is sampled, and the resolution of the event loop's delay. */
 const sampleEveryMs = 1_000;
-const resolutionMs = 50;
 
 export interface WatchLoadOptions {
   overload: Overload;
@@ -129,21 +127,19 @@ export function watchLoad({
   connections,
   onShortOfMemory,
 }: WatchLoadOptions): () => void {
-  const delay = monitorEventLoopDelay({ resolution: resolutionMs });
-  delay.enable();
+  const delay = new LoopDelay();
   // In a container the process cannot use all of the system's memory.
   const memoryMax = Math.min(process.constrainedMemory() || Number.POSITIVE_INFINITY, totalmem());
   const timer = setInterval(() => {
     const { open, max } = connections();
     const heap = getHeapStatistics();
     const sample = {
-      loopDelayMs: Math.max(0, delay.percentile(99) / 1e6 - resolutionMs),
+      loopDelayMs: delay.look(),
       memoryShare: process.memoryUsage.rss() / memoryMax,
       heapShare: heap.used_heap_size / heap.heap_size_limit,
       connectionsShare: max === undefined ? 0 : open / max,
       isDiskFull: isDiskFull(),
     };
-    delay.reset();
     const hasChanged = overload.sample(sample);
     if (sample.memoryShare > busyMemoryShare || overload.isHeapFull) onShortOfMemory();
     if (overload.needsCollection) collectGarbage();
@@ -153,6 +149,6 @@ export function watchLoad({
   }, sampleEveryMs).unref();
   return () => {
     clearInterval(timer);
-    delay.disable();
+    delay.stop();
   };
 }
