@@ -1,7 +1,8 @@
-import { mkdirSync, readFileSync, renameSync, writeFileSync } from 'node:fs';
+import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { exitCodes } from '../../shared/errors.ts';
 import { type Environment, foldersOf } from '../../shared/folders.ts';
+import { changeFile } from '../change-file.ts';
 import { CliError } from '../failures/cli-error.ts';
 
 /** Where the login key of a remote host is stored: in the keychain, or in a file that only its owner can read. */
@@ -65,13 +66,11 @@ export function readHostFile(environment: Environment): HostFile {
 
 /** Changes `hosts.json`, replacing the whole file. */
 export function changeHostFile(environment: Environment, change: (file: HostFile) => void): void {
-  const file = readHostFile(environment);
-  change(file);
-  const folder = foldersOf(environment).config;
-  mkdirSync(folder, { recursive: true, mode: 0o700 });
-  const partial = join(folder, `${fileName}.${process.pid}`);
-  writeFileSync(partial, `${JSON.stringify(file, null, 2)}\n`, { mode: 0o600 });
-  renameSync(partial, join(folder, fileName));
+  changeFile(join(foldersOf(environment).config, fileName), () => {
+    const file = readHostFile(environment);
+    change(file);
+    return `${JSON.stringify(file, null, 2)}\n`;
+  });
 }
 
 /** The entry with this name. */

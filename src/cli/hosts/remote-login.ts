@@ -1,8 +1,9 @@
-import { mkdirSync, readFileSync, renameSync, statSync, writeFileSync } from 'node:fs';
+import { readFileSync, statSync } from 'node:fs';
 import { join } from 'node:path';
 import type { Keychain } from '../../keychain/index.ts';
 import { exitCodes } from '../../shared/errors.ts';
 import { type Environment, foldersOf } from '../../shared/folders.ts';
+import { changeFile } from '../change-file.ts';
 import { CliError } from '../failures/cli-error.ts';
 import type { LoginStore, NamedHost } from './host-file.ts';
 
@@ -42,7 +43,7 @@ export function remoteLogins(environment: Environment) {
 
     async store(stored: StoredLogin, secret: string): Promise<void> {
       const name = account(stored);
-      if (stored.login === 'file') changeFile(environment, (logins) => ({ ...logins, [name]: secret }));
+      if (stored.login === 'file') changeLogins(environment, (logins) => ({ ...logins, [name]: secret }));
       else await withKeychain(environment, (keychain) => keychain.set(name, secret));
     },
 
@@ -51,7 +52,7 @@ export function remoteLogins(environment: Environment) {
       if (stored.login === 'keychain') {
         await withKeychain(environment, (keychain) => keychain.delete(name));
       } else if (stored.login === 'file') {
-        changeFile(environment, ({ [name]: _, ...others }) => others);
+        changeLogins(environment, ({ [name]: _, ...others }) => others);
       }
     },
   };
@@ -84,14 +85,11 @@ function readFile(environment: Environment): Record<string, string> {
   }
 }
 
-function changeFile(
+function changeLogins(
   environment: Environment,
   change: (logins: Record<string, string>) => Record<string, string>,
 ): void {
-  const { data } = foldersOf(environment);
-  const changed = change(readFile(environment));
-  mkdirSync(data, { recursive: true, mode: 0o700 });
-  const partial = join(data, `${fileName}.${process.pid}`);
-  writeFileSync(partial, JSON.stringify(changed), { mode: 0o600 });
-  renameSync(partial, join(data, fileName));
+  changeFile(join(foldersOf(environment).data, fileName), () =>
+    JSON.stringify(change(readFile(environment))),
+  );
 }

@@ -1,13 +1,22 @@
-import { chmod, mkdir, open, realpath, rename, rm, stat, writeFile } from 'node:fs/promises';
-import { dirname } from 'node:path';
+import { chmod, mkdir, open, readlink, realpath, rename, rm, stat, writeFile } from 'node:fs/promises';
+import { dirname, resolve } from 'node:path';
 import type { ConfigFault } from '../../shared/daemon-module.ts';
 import { FileUnreadable } from '../runtime/read-named-file.ts';
 import { checkConfigText } from './check-config-text.ts';
 import { editText } from './edit-text.ts';
+import { inTurn } from './in-turn.ts';
 import { readConfigText } from './read-config-file.ts';
 
 /** The result of a change: the faults that the file would have, or none. */
 export type SetOutcome = { faults: ConfigFault[] } | { isChanged: boolean };
+
+interface Setting {
+  name: string;
+  value: string | undefined;
+}
+
+/** Finds faults in the text of a file. */
+type Check = (text: string) => Promise<ConfigFault[]>;
 
 /**
  * Changes one setting of the file, or removes it if `value` is undefined, and keeps the rest of the text, comments
@@ -15,13 +24,17 @@ export type SetOutcome = { faults: ConfigFault[] } | { isChanged: boolean };
  */
 export async function setValue(
   path: string,
-  { name, value }: { name: string; value: string | undefined },
-  check: (text: string) => Promise<ConfigFault[]> = async () => [],
+  setting: Setting,
+  check: Check = async () => [],
 ): Promise<SetOutcome> {
-  const file = await realpath(path).catch(() => path);
+  await makeFolder(path).catch(() => {});
+  return await inTurn(path, () => change(path, setting, check));
+}
+
+async function change(path: string, { name, value }: Setting, check: Check): Promise<SetOutcome> {
   let text = '';
   try {
-    text = await readConfigText(file);
+    text = await readConfigText(path);
   } catch (error) {
     if (!(error instanceof FileUnreadable)) throw error;
     if (!error.isAbsent) return { faults: [{ place: path, message: error.sentence }] };
@@ -34,7 +47,7 @@ export async function setValue(
   const faults = await check(outcome.text);
   if (faults.length > 0) return { faults };
   try {
-    await writeWhole(file, outcome.text);
+    await writeWhole(path, outcome.text);
   } catch (error) {
     const { code } = error as NodeJS.ErrnoException;
     if (code === undefined) throw error;
@@ -43,9 +56,10 @@ export async function setValue(
   return { isChanged: true };
 }
 
-/** Replaces the file, in one step where that can be. */
-export async function writeWhole(file: string, text: string, replace = rename): Promise<void> {
-  await mkdir(dirname(file), { recursive: true, mode: 0o700 });
+/** Replaces the file, or the one that it links to, in one step where that can be. */
+export async function writeWhole(path: string, text: string, replace = rename): Promise<void> {
+  await makeFolder(path);
+  const file = await linkedFile(path);
   const partial = `${file}.partial`;
   const mode = await stat(file).then(
     (found) => found.mode & 0o777,
@@ -70,4 +84,19 @@ export async function writeWhole(file: string, text: string, replace = rename): 
     await rm(partial, { force: true });
     throw error;
   }
+}
+
+async function makeFolder(path: string): Promise<void> {
+  await mkdir(dirname(path), { recursive: true, mode: 0o700 });
+}
+
+/** Links may lead to links. */
+const linksMax = 40;
+
+/** Where a link leads, so that it stays one, also to a file that does not exist yet. */
+export async function linkedFile(path: string, left = linksMax): Promise<string> {
+  const found = await realpath(path).catch(() => undefined);
+  if (found !== undefined) return found;
+  const target = left > 0 ? await readlink(path).catch(() => undefined) : undefined;
+  return target === undefined ? path : await linkedFile(resolve(dirname(path), target), left - 1);
 }

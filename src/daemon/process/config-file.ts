@@ -1,5 +1,5 @@
 import { createHash } from 'node:crypto';
-import { access, constants, lstat, realpath, stat } from 'node:fs/promises';
+import { access, constants, lstat, stat } from 'node:fs/promises';
 import { homedir } from 'node:os';
 import { dirname } from 'node:path';
 import type { ConfigChange, ConfigWarning } from '../../shared/contract/configuration.ts';
@@ -87,12 +87,15 @@ export function createConfigFile({
     /** Replaces the file at once. Fails with `conflict` and changes nothing if it is another one than was planned. */
     async write({ before, after }: PlannedChange): Promise<void> {
       const { writeWhole } = await import('../config/set-value.ts');
-      if ((await currentText(path)) !== before) throw changedSincePreview();
+      const { inTurn } = await import('../config/in-turn.ts');
       try {
-        await writeWhole(await realpath(path).catch(() => path), after);
+        await inTurn(path, async () => {
+          if ((await currentText(path)) !== before) throw changedSincePreview();
+          await writeWhole(path, after);
+        });
       } catch (error) {
         const { code } = error as NodeJS.ErrnoException;
-        if (code === undefined) throw error;
+        if (code === undefined || error instanceof ApiError) throw error;
         throw new ApiError('conflict', {
           message: `${path} cannot be written (${code}). Nothing was changed.`,
         });
@@ -116,7 +119,8 @@ async function currentText(path: string): Promise<string> {
 /** Where the file is, and why it cannot be replaced there. */
 async function placeOf(path: string): Promise<Pick<PlannedChange, 'linkedTo' | 'refusal'>> {
   const link = await lstat(path).catch(() => undefined);
-  const file = await realpath(path).catch(() => path);
+  const { linkedFile } = await import('../config/set-value.ts');
+  const file = await linkedFile(path);
   const linkedTo = link?.isSymbolicLink() === true ? file : null;
   const found = await stat(file).catch(() => undefined);
   const where = linkedTo === null ? path : `${path}, a link to ${file},`;

@@ -1,6 +1,7 @@
-import { closeSync, openSync, readFileSync, realpathSync, renameSync, rmSync, writeFileSync } from 'node:fs';
+import { closeSync, openSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs';
 import { basename, dirname, join } from 'node:path';
 import { exitCodes } from '../../../shared/errors.ts';
+import { linkedFile } from '../../change-file.ts';
 import { CliError } from '../../failures/cli-error.ts';
 
 /** The secret in a file; undefined without such a file. */
@@ -23,7 +24,7 @@ export interface SecretFile {
 
 /** Prepares to replace a file, before a secret is made that would be lost without it. Fails if that is impossible. */
 export function prepareSecretFile(file: string): SecretFile {
-  const target = targetOf(file);
+  const target = linkedFile(file);
   const partial = join(dirname(target), `.${basename(target)}.${process.pid}.tmp`);
   let descriptor: number | undefined;
   try {
@@ -48,15 +49,6 @@ export function prepareSecretFile(file: string): SecretFile {
       rmSync(partial, { force: true });
     },
   };
-}
-
-/** Where a link leads, so that it stays one. */
-function targetOf(file: string): string {
-  try {
-    return realpathSync(file);
-  } catch {
-    return file;
-  }
 }
 
 function unusable(file: string, cause: unknown): CliError {

@@ -4,6 +4,7 @@ import { dirname, resolve } from 'node:path';
 import { Command } from '@commander-js/extra-typings';
 import { exitCodes } from '../../../shared/errors.ts';
 import { baseFolder, foldersOf, fromHome } from '../../../shared/folders.ts';
+import { linkedFile } from '../../change-file.ts';
 import type { Context } from '../../context.ts';
 import { CliError } from '../../failures/cli-error.ts';
 import { readDaemonFile } from '../../hosts/local-daemon.ts';
@@ -76,9 +77,10 @@ function factsOf({ env, home }: Context, { config, environmentFile }: FactsOptio
 /** Writes a file in one step, readable only by its owner where it holds keys. */
 function writePrivate(file: string, text: string, { mode }: { mode: number }): void {
   mkdirSync(dirname(file), { recursive: true, mode: 0o700 });
-  const partial = `${file}.${process.pid}.partial`;
+  const target = linkedFile(file);
+  const partial = `${target}.${process.pid}.partial`;
   writeFileSync(partial, text, { mode, flag: 'wx' });
-  renameSync(partial, file);
+  renameSync(partial, target);
 }
 
 /** Warns about a unit file that systemd-analyze, where installed, rejects. */
