@@ -6,9 +6,9 @@ import { keepTypedAhead } from '../terminal/typed-ahead.ts';
 import { pressMouse } from './actions/press-mouse.ts';
 import { App } from './app.tsx';
 import type { HostLabel } from './components/header.ts';
-import { MouseInput, mouseOff, mouseOn } from './mouse-input.ts';
 import { render } from './render.ts';
 import type { TuiState } from './state/tui-state.ts';
+import { mouseOff, mouseOn, TerminalInput } from './terminal-input.ts';
 import type { ChartStyle } from './text/chart-style.ts';
 import { useSuspension } from './use-suspension.ts';
 
@@ -44,9 +44,9 @@ export async function runInTerminal({
   isPlain,
   hasMouse,
 }: RunOptions): Promise<void> {
-  const input = hasMouse ? new MouseInput(process.stdin, (event) => pressMouse(state, event)) : undefined;
+  const input = new TerminalInput(process.stdin, (event) => pressMouse(state, event));
   keepTypedAhead(process.stdin);
-  if (input) process.stdin.pipe(input);
+  process.stdin.pipe(input);
   const instance = render(
     <Terminal handle={terminal} hasMouse={hasMouse}>
       <App state={state} paint={paint} charts={charts} host={host} />
@@ -59,7 +59,7 @@ export async function runInTerminal({
       maxFps: framesPerSecond,
       exitOnCtrlC: false,
       // It has what Ink uses of a terminal.
-      ...(input && { stdin: input as unknown as NodeJS.ReadStream }),
+      stdin: input as unknown as NodeJS.ReadStream,
     },
   );
   const failed = Promise.withResolvers<never>();
@@ -70,7 +70,7 @@ export async function runInTerminal({
   } finally {
     process.off('uncaughtException', fail).off('unhandledRejection', fail);
     instance.unmount();
-    if (input) process.stdin.unpipe(input).pause();
+    process.stdin.unpipe(input).pause();
   }
 }
 

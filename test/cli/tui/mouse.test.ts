@@ -1,13 +1,13 @@
 import { describe, expect, test } from 'vitest';
 import { pressMouse } from '../../../src/cli/tui/actions/press-mouse.ts';
-import { type MouseEvent, MouseInput } from '../../../src/cli/tui/mouse-input.ts';
+import { type MouseEvent, TerminalInput } from '../../../src/cli/tui/terminal-input.ts';
 import { openTui } from '../../support/open-tui.ts';
 
 const terminal = { setRawMode: () => terminal, ref: () => terminal, unref: () => terminal } as never;
 
 function read(chunks: readonly (string | Buffer)[]) {
   const events: MouseEvent[] = [];
-  const input = new MouseInput(terminal, (event) => events.push(event));
+  const input = new TerminalInput(terminal, (event) => events.push(event));
   for (const chunk of chunks) input.write(chunk);
   return { events, keys: (input.read() as Buffer | null)?.toString() ?? '' };
 }
@@ -40,6 +40,27 @@ describe('input of a terminal', () => {
     expect(read(['\u001b[<1;2;3Zx']).keys).toBe('\u001b[<1;2;3Zx');
     expect(read([`\u001b[<${'1'.repeat(50)}`]).keys).toBe(`\u001b[<${'1'.repeat(50)}`);
     expect(read(['\u001b[<2;1;1M\u001b[<1;1;1M']).events).toEqual([]);
+  });
+});
+
+// justrach/codegraff#548, justrach/codegraff#532: an end that is lost, or comes in two pieces.
+describe('a paste', () => {
+  const [start, end] = ['\u001b[200~', '\u001b[201~'];
+  const ctrlC = '\u0003';
+  test.each([
+    ['whose end is lost is ended by Ctrl-C', [`${start}text`, '\r', ctrlC], `${start}text\r${end}${ctrlC}`],
+    ['whose begin comes in two pieces, too', ['\u001b[20', '0~text', ctrlC], `${start}text${end}${ctrlC}`],
+    ['that has ended is not ended again', [`${start}text${end}`, ctrlC], `${start}text${end}${ctrlC}`],
+    ['may end in two pieces', [`${start}text\u001b[20`, '1~', ctrlC], `${start}text${end}${ctrlC}`],
+    ['may contain Ctrl-C', [`${start}a${ctrlC}b`, `c${end}`], `${start}a${ctrlC}bc${end}`],
+    ['comes after another', [`${start}a${end}${start}b`, ctrlC], `${start}a${end}${start}b${end}${ctrlC}`],
+    [
+      'may be followed by its end after all',
+      [`${start}a`, ctrlC, end, ctrlC],
+      `${start}a${end}${ctrlC}${end}${ctrlC}`,
+    ],
+  ])('%s', (_name, chunks, keys) => {
+    expect(read(chunks).keys).toBe(keys);
   });
 });
 

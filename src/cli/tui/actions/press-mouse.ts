@@ -1,5 +1,5 @@
-import type { MouseEvent } from '../mouse-input.ts';
 import type { TuiState } from '../state/tui-state.ts';
+import type { MouseEvent } from '../terminal-input.ts';
 import { openRow } from './row-actions.ts';
 import { runCommand } from './run-command.ts';
 

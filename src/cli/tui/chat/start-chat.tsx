@@ -12,6 +12,7 @@ import { PlainText } from '../../output/answer-text/plain-text.ts';
 import { keepTypedAhead } from '../../terminal/typed-ahead.ts';
 import { formatFailure } from '../format-failure.ts';
 import { render } from '../render.ts';
+import { TerminalInput } from '../terminal-input.ts';
 import { ChatApp } from './chat-app.tsx';
 import { addToHistory, keepLastConversation, lastConversation, readHistory } from './chat-files.ts';
 import { ChatModel } from './chat-model.ts';
@@ -69,15 +70,20 @@ export async function startChat(context: Context, flags: ChatFlags): Promise<voi
   if (earlier) printEarlier(chat, earlier);
   if (chosen.hint !== undefined) chat.print('note', chosen.hint);
   chat.print('note', `${conversation.model}; /help shows the commands.`);
+  const input = new TerminalInput(process.stdin);
   keepTypedAhead(process.stdin);
+  process.stdin.pipe(input);
   const instance = render(<ChatApp chat={chat} paint={paint} />, {
     interactive: true,
     maxFps: framesPerSecond,
     exitOnCtrlC: false,
+    // It has what Ink uses of a terminal.
+    stdin: input as unknown as NodeJS.ReadStream,
   });
   try {
     await instance.waitUntilExit();
   } finally {
+    process.stdin.unpipe(input).pause();
     chat.answering?.controller.abort();
   }
   if (conversation.answers === 0) return;

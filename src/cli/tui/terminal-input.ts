@@ -19,16 +19,27 @@ const report = /\u001b\[<(\d{1,5});(\d{1,5});(\d{1,5})([Mm])/g;
 // biome-ignore lint/suspicious/noControlCharactersInRegex: terminals send it.
 const unfinished = /\u001b\[<[\d;]{0,17}$/;
 
-/** Keys of a terminal, from which the reports of its mouse are taken out: Ink drops those. */
-export class MouseInput extends Transform {
+const pasteStart = '\u001b[200~';
+const pasteEnd = '\u001b[201~';
+const ctrlC = '\u0003';
+
+/**
+ * Keys of a terminal as Ink takes them: the reports of the mouse are taken out, as Ink drops those, and Ctrl-C ends a paste of which
+ * the end was lost, for which Ink would wait for ever.
+ */
+export class TerminalInput extends Transform {
   readonly isTTY = true;
   readonly #terminal: Pick<ReadStream, 'setRawMode' | 'ref' | 'unref'>;
   readonly #onMouse: (event: MouseEvent) => void;
   #kept = '';
+  #isPasting = false;
+  /** The end of what came before, which may be the begin of a mark. */
+  #before = '';
 
+  /** `onMouse` is for a terminal that was asked to report its mouse. */
   constructor(
     terminal: Pick<ReadStream, 'setRawMode' | 'ref' | 'unref'>,
-    onMouse: (event: MouseEvent) => void,
+    onMouse: (event: MouseEvent) => void = () => {},
   ) {
     super();
     this.#terminal = terminal;
@@ -59,8 +70,19 @@ export class MouseInput extends Transform {
       return '';
     });
     this.#kept = unfinished.exec(keys)?.[0] ?? '';
-    const rest = keys.slice(0, keys.length - this.#kept.length);
+    const rest = this.#withEndOfPaste(keys.slice(0, keys.length - this.#kept.length));
     done(null, rest === '' ? undefined : Buffer.from(rest, 'latin1'));
+  }
+
+  #withEndOfPaste(keys: string): string {
+    // Nobody pastes it by itself.
+    const isGivenUp = this.#isPasting && keys === ctrlC;
+    const text = isGivenUp ? pasteEnd + keys : keys;
+    const seen = this.#before + text;
+    const [start, end] = [seen.lastIndexOf(pasteStart), seen.lastIndexOf(pasteEnd)];
+    if (start !== end) this.#isPasting = start > end;
+    this.#before = seen.slice(1 - pasteStart.length);
+    return text;
   }
 }
 
