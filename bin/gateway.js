@@ -77,11 +77,12 @@ function enableCompileCache() {
   // On Windows, each user has a temporary folder.
   if (env.NODE_COMPILE_CACHE || process.platform === 'win32') return enable();
   const { existsSync, mkdirSync, statSync } = builtin('node:fs');
-  const { join } = builtin('node:path');
+  const path = builtin('node:path');
   try {
-    const isAbsolute = env.XDG_CACHE_HOME && env.XDG_CACHE_HOME[0] === '/';
-    const caches = isAbsolute ? env.XDG_CACHE_HOME : join(builtin('node:os').homedir(), '.cache');
-    const folder = join(caches, 'gateway');
+    const isGiven = env.XDG_CACHE_HOME && path.isAbsolute(env.XDG_CACHE_HOME);
+    const caches = isGiven ? env.XDG_CACHE_HOME : path.join(builtin('node:os').homedir(), '.cache');
+    if (!path.isAbsolute(caches)) return;
+    const folder = path.join(caches, 'gateway');
     // Not its parents, too: a missing home folder stays missing.
     for (const one of [caches, folder]) if (!existsSync(one)) mkdirSync(one, { mode: 0o700 });
     const { uid, mode } = statSync(folder);

@@ -6,7 +6,7 @@ import { commandIndex } from './manifest/command-index.ts';
 import { exitOnFailedWrite } from './terminal/exit-on-failed-write.ts';
 import { lastingStreams } from './terminal/lasting-streams.ts';
 import { watchTerminal } from './terminal/watch-terminal.ts';
-import { tidyEnvironment } from './tidy-environment.ts';
+import { homeFolder, tidyEnvironment } from './tidy-environment.ts';
 
 /** The context of the program itself: its own streams, environment, clock and signals. */
 export function processContext({ serve }: { serve: () => Promise<DaemonModule> }): Context {
@@ -17,7 +17,7 @@ export function processContext({ serve }: { serve: () => Promise<DaemonModule> }
     io: processIo(),
     env: process.env,
     platform: process.platform,
-    home: process.getBuiltinModule('node:os').homedir(),
+    home: homeFolder(process.env, process.getBuiltinModule('node:os').homedir),
     commands: commandIndex,
     now: Date.now,
     sleep,

@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { hostUrl } from '../../src/cli/hosts/host-address.ts';
-import { tidyEnvironment } from '../../src/cli/tidy-environment.ts';
+import { homeFolder, tidyEnvironment } from '../../src/cli/tidy-environment.ts';
 import { loadConfig } from '../../src/daemon/config/config.ts';
 import type { ConfigFlags } from '../../src/daemon/config/settings/setting.ts';
 import { fakeDaemon } from '../cli/fake-daemon.ts';
@@ -63,6 +63,25 @@ test('jdx/mise#483: ~ in a variable is the home folder, as a shell would have re
     vault: { masterKeyFile: join(home, 'master') },
   });
   expect(config.providers.find(({ name }) => name === 'openai')?.key).toBe('sk-of-a-file');
+});
+
+// fosrl/cli#44, chenhg5/cc-connect#1634: services and containers set no home folder, or none that is one.
+test.each(['', '.', 'app', '~'])(
+  'HOME=%s is none, as it is another folder wherever a command runs',
+  (HOME) => {
+    const env: Record<string, string | undefined> = { HOME };
+    tidyEnvironment(env);
+    expect(env).toEqual({});
+    expect(homeFolder(env, () => '/home/ada')).toBe('/home/ada');
+  },
+);
+
+test('linagora/openrag#489: a user whom the system does not know has the home folder of containers', () => {
+  const env: Record<string, string | undefined> = {};
+  const home = homeFolder(env, () => {
+    throw new Error('uv_os_homedir returned ENOENT');
+  });
+  expect([home, env.HOME]).toEqual(['/', '/']);
 });
 
 test('openshift/installer#1821: so it is after --data=, where no shell reads it', async () => {
