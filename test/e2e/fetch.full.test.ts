@@ -163,6 +163,53 @@ describe('gateway fetch, with a node that pays the invoices of others', () => {
     expect(other.state.proofs[0]).not.toBe(one.state.proofs[0]);
   });
 
+  // lightninglabs/lnget#7, lightninglabs/lnget#11: after a token was refused, no other was ever bought.
+  test.each([
+    ['with 402 and no other offer', { status: 402, body: 'Payment Required' }],
+    ['with 401', { status: 401 }],
+  ])('a token that its server refuses %s is bought again', async (_name, refusal) => {
+    const { url, state, next } = await seller('L402');
+    expect(await costOf(() => cli([url, '--yes']))).toMatchObject({ code: 0, cost: price });
+    state.refusal = refusal;
+    next('refuse');
+    expect(await costOf(() => cli([url, '--yes']))).toMatchObject({ code: 0, cost: price });
+    expect(await costOf(() => cli([url, '--yes']))).toMatchObject({ code: 0, cost: 0 });
+  });
+
+  const encoded = (json: unknown) => Buffer.from(JSON.stringify(json)).toString('base64');
+  const noReason = { x402Version: 2, accepts: [] };
+  // aibtcdev/skills#417, OpenGradient/OpenGradient-SDK#282: the reason was there, and not shown.
+  test.each([
+    ['a text', {}, 'permit expired.\n', 'permit expired'],
+    ['a member', {}, '{"message":"permit expired"}', 'permit expired'],
+    [
+      'the settlement',
+      { 'payment-response': encoded({ success: false, errorReason: 'late' }) },
+      '{}',
+      'late',
+    ],
+    [
+      'the next offer',
+      { 'payment-required': encoded({ ...noReason, error: 'too little' }) },
+      '',
+      'too little',
+    ],
+  ])('why a payment is not accepted is shown where it is in %s', async (_name, headers, body, reason) => {
+    const { url, state, next } = await seller('x402');
+    state.refusal = { status: 402, headers, body };
+    next('refuse');
+    const { code, stderr } = await cli([url, '--yes']);
+    expect(code).toBe(5);
+    expect(stderr).toContain(`does not accept the payment: ${reason}. It was made: pay_`);
+  });
+
+  test('a page is no reason why a payment is not accepted', async () => {
+    const { url, state, next } = await seller('x402');
+    state.refusal = { status: 402, body: '<html>Payment Required</html>' };
+    next('refuse');
+    expect((await cli([url, '--yes'])).stderr).toContain('does not accept the payment. It was made: pay_');
+  });
+
   test('payments for the same request at the same time are one', async () => {
     const { url, state } = await seller('Payment');
     const runs = await costOf(async () => {

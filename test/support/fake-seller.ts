@@ -35,6 +35,8 @@ export async function startFakeSeller({ dialect, invoice: newInvoice }: SellerOp
     proofs: [] as string[],
     invoices: [] as string[],
     served: 0,
+    /** The answer to a proof that is not accepted, in place of another challenge. */
+    refusal: undefined as { status: number; headers?: Record<string, string>; body?: string } | undefined,
   };
   const used = new Set<string>();
   const fates: Fate[] = [];
@@ -108,7 +110,11 @@ export async function startFakeSeller({ dialect, invoice: newInvoice }: SellerOp
     if (fate === 'drop') return void response.destroy();
     if (fate === 'fail') return void response.writeHead(500).end();
     const proven = provenBy(header);
-    if (fate === 'refuse' || proven === undefined || used.has(proven)) return await challenge(response);
+    if (fate === 'refuse' || proven === undefined || used.has(proven)) {
+      const { status, headers, body: text } = state.refusal ?? {};
+      if (status !== undefined) return void response.writeHead(status, headers).end(text);
+      return await challenge(response);
+    }
     if (dialect !== 'L402') used.add(proven);
     state.served += 1;
     const text = JSON.stringify({ method: request.method, path: request.url, body });

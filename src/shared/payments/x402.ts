@@ -73,6 +73,13 @@ export function parsePaymentRequired(header: string): PaymentRequired | undefine
   return { ...json, x402Version: 2, accepts: json.accepts.filter(isRequirements) };
 }
 
+/** Why a seller did not accept a payment, by its headers, whose names are in lower case. */
+export function x402Fault(headers: Readonly<Record<string, string>>): string | undefined {
+  const settled = jsonIn(headers['payment-response'] ?? '')?.errorReason;
+  const asked = jsonIn(headers['payment-required'] ?? '')?.error;
+  return [settled, asked].find((each) => typeof each === 'string' && each !== '') as string | undefined;
+}
+
 function isVersion2(json: JsonObject | undefined): json is JsonObject {
   return json?.x402Version === 2 || json?.x402Version === '2';
 }

@@ -3,6 +3,7 @@ import type { decodeInvoice as decodeInvoiceContract, Payment } from '../../../s
 import { decodeInvoice, getBalance, getPayment, payInvoice } from '../../../shared/endpoints.ts';
 import { exitCodes } from '../../../shared/errors.ts';
 import { ReceivedError } from '../../../shared/faults/received-error.ts';
+import { isObject, parseObject } from '../../../shared/json/json-object.ts';
 import { bitcoin } from '../../../shared/money/sats.ts';
 import {
   offerMismatch,
@@ -11,6 +12,7 @@ import {
   proofOf,
   tokenBounds,
 } from '../../../shared/payments/payment-offers.ts';
+import { x402Fault } from '../../../shared/payments/x402.ts';
 import type { Context } from '../../context.ts';
 import { CliError } from '../../failures/cli-error.ts';
 import { escapeControls } from '../../output/escape-controls.ts';
@@ -79,11 +81,12 @@ export class Buyer {
     if (token) {
       const { offer, paymentId, preimage } = token;
       const answer = await sendRequest(this.#context, this.#request, proofOf(offer, preimage));
-      if (answer.status !== 401) {
-        const paid = answer.status === 402 ? null : { offer, paymentId, isNew: false, isKept: true };
+      // Servers answer so to a token that they do not know any more. Some then offer no other.
+      const isAsked = answer.status === 402 && paymentOffersIn(answer.headers).length > 0;
+      if (isAsked || (answer.status !== 401 && answer.status !== 402)) {
+        const paid = isAsked ? null : { offer, paymentId, isNew: false, isKept: true };
         return { answer, paid, complete: nothingToKeep };
       }
-      // Some servers answer so to a token that they do not know.
       await bytesOf(answer.body, explanationBytesMax);
     }
     return { answer: await sendRequest(this.#context, this.#request), paid: null, complete: nothingToKeep };
@@ -274,7 +277,7 @@ export class Buyer {
     const answer = await this.#sendProof(purchase);
     const isRefused = answer.status === 402 || (answer.status === 401 && offer.scheme === 'L402');
     if (isRefused) {
-      const reason = refusalIn(await bytesOf(answer.body, explanationBytesMax));
+      const reason = refusalIn(answer.headers, await bytesOf(answer.body, explanationBytesMax));
       throw new CliError(
         `The server does not accept the payment${reason === undefined ? '' : `: ${reason}`}. It was made: ${paymentId}.`,
         {
@@ -314,13 +317,20 @@ export class Buyer {
   }
 }
 
-/** Why a server refused, if it says so in JSON. */
-function refusalIn(body: Uint8Array): string | undefined {
-  try {
-    const { error, reason, detail } = JSON.parse(Buffer.from(body).toString());
-    const found = error?.message ?? error?.reason ?? detail ?? reason ?? error;
-    return typeof found === 'string' ? found.slice(0, 300).replace(/\.$/, '') : undefined;
-  } catch {
-    return undefined;
-  }
+const reasonMax = 300;
+
+/** Why a server refused: in JSON, in a line of text, or in the headers of x402, whose body may be empty. */
+function refusalIn(headers: WebAnswer['headers'], body: Uint8Array): string | undefined {
+  const text = Buffer.from(body).toString().trim();
+  const found = reasonIn(text) ?? x402Fault(headers) ?? (isOneLine(text) ? text : undefined);
+  return found?.slice(0, reasonMax).replace(/\.$/, '') || undefined;
 }
+
+function reasonIn(text: string): string | undefined {
+  const { error, reason, detail, message } = parseObject(text) ?? {};
+  const inner = isObject(error) ? (error.message ?? error.reason) : undefined;
+  return [inner, detail, reason, error, message].find((each) => typeof each === 'string');
+}
+
+/** Neither a web page nor other code. */
+const isOneLine = (text: string) => /^[^\n<{[]{1,300}$/.test(text);
