@@ -175,6 +175,24 @@ describe('the fee of a payment', () => {
   });
 });
 
+// PrimalHQ/primal-android-app#638, coinos/coinos-server#72, ZeusLN/zeus#4036: custodial wallets have no proof of payments
+// between their own users. Only the owner of the host ends those, who is told of them.
+test.each([
+  ['nothing', undefined],
+  ['null', null],
+  ['an empty text', ''],
+  ['zeros', '0'.repeat(64)],
+  ['an id of the wallet', '6c84fb90-12c4-11e1-840d-7b25c5ee775a'],
+])('a payment whose proof an NWC wallet gives as %s is pending', async (_name, preimage) => {
+  const { backend, node } = await nwcWith(({ result, ...answer }, method) => {
+    const isOfPayment = method === 'pay_invoice' || method === 'lookup_invoice';
+    return { ...answer, result: isOfPayment ? { ...(result as Json), preimage } : result };
+  });
+  const request = requestFor(node.foreignInvoice(25_000));
+  expect(await backend.pay(request)).toEqual({ state: 'pending' });
+  expect(await backend.lookUpPayment(request.paymentHash, never)).toEqual({ state: 'pending' });
+});
+
 describe('a payment that an NWC wallet refuses', () => {
   const refusing =
     (code: unknown, lookUp: 'not found' | 'refused' | 'as it is' = 'not found') =>

@@ -194,8 +194,12 @@ export class HttpTools {
       const message = `The payment ${payment.id} for this request is pending and may still succeed.`;
       throw new ApiError('conflict', { message });
     }
+    if (payment.state === 'failed') return undefined;
     const preimage = this.#deps.preimage(payment);
-    return preimage === null ? undefined : { preimage, headers: proofOf(paid.offer, preimage) };
+    // Another payment would have none, either.
+    if (preimage === null)
+      throw refused(`The payment ${payment.id} for this request succeeded, but there is no proof to show.`);
+    return { preimage, headers: proofOf(paid.offer, preimage) };
   }
 
   async #pay(
