@@ -12,7 +12,7 @@ import { fakeWorld } from '../support/fake-world.ts';
 import { incomingAnswer } from '../support/incoming-answer.ts';
 import { lndMacaroon } from '../support/lightning/fake-lnd.ts';
 import { FakeNode } from '../support/lightning/fake-node.ts';
-import { startFakeNwc } from '../support/lightning/fake-nwc.ts';
+import { type FakeNwcOptions, startFakeNwc } from '../support/lightning/fake-nwc.ts';
 
 /** What wallets and nodes really answer, by the public reports that name it. */
 
@@ -23,8 +23,11 @@ const preimage = 'cd'.repeat(32);
 type Json = Record<string, unknown>;
 
 /** A wallet whose answers to a method are changed, and the back end that uses it. */
-async function nwcWith(changes: (answer: Json, method: string) => unknown) {
-  const fake = await startFakeNwc({ rewrite: changes });
+async function nwcWith(
+  changes: (answer: Json, method: string) => unknown,
+  options: Pick<FakeNwcOptions, 'encryption' | 'isUnknown'> = {},
+) {
+  const fake = await startFakeNwc({ rewrite: changes, ...options });
   const world = fakeWorld({ now: Date.now() });
   const deps = { url: '', network: 'regtest', send: world.send, secret: async () => fake.secret } as const;
   const backend = nwc.create({ ...deps, world });
@@ -244,6 +247,36 @@ describe('a payment that an NWC wallet refuses', () => {
       expect(await backend.pay(requestFor(invoice))).toEqual({ state: 'pending', isUnknown: true });
     },
   );
+});
+
+// BenGWeeks/lightning-piggy-mobile#737, nostrdevkit/nostr#1392, Kukks/BTCPayServerPlugins#148: wallets that publish no event about
+// themselves, or whose relay lost it, and that understand one encryption only.
+test.each(['nip04', 'nip44_v2'] as const)(
+  'a wallet that only speaks %s, and does not say so, is asked in it',
+  async (encryption) => {
+    const { backend, node } = await nwcWith((answer) => answer, { encryption, isUnknown: true });
+    const request = requestFor(node.foreignInvoice(25_000));
+    expect(await backend.pay(request)).toMatchObject({ state: 'succeeded' });
+    await backend.prepare(never);
+    expect(node.outgoing.size).toBe(1);
+  },
+);
+
+// stackernews/stacker.news#2342: what the wallet said about it was lost.
+test.each([
+  ['a text', { error: 'Failed to decrypt request.' }, 'without a result: Failed to decrypt request.'],
+  [
+    'a code and a message',
+    { error: { code: 'INTERNAL', message: 'no  inbound\nliquidity.' } },
+    'The wallet refused get_balance: INTERNAL (no inbound liquidity).',
+  ],
+  ['a code', { error: { code: 'INTERNAL' } }, 'The wallet refused get_balance: INTERNAL.'],
+  ['nothing', {}, 'The wallet sent an answer without a result.'],
+])('why an NWC wallet refuses is told where it sends %s', async (_what, sent, sentence) => {
+  const { backend } = await nwcWith((answer, method) =>
+    method === 'get_balance' ? { result_type: method, ...sent } : answer,
+  );
+  await expect(backend.prepare(never)).rejects.toThrow(sentence);
 });
 
 test('an NWC wallet that sends an empty error with its result is read', async () => {

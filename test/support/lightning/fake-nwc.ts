@@ -16,6 +16,8 @@ export const clientSecret = new Uint8Array(32).fill(13);
 
 export interface FakeNwcOptions {
   encryption?: 'nip44_v2' | 'nip04';
+  /** Whether no relay has the event that says so. */
+  isUnknown?: boolean;
   /** What the connection permits. */
   methods?: readonly string[];
   /** By how much the clock of the wallet is ahead, in seconds. */
@@ -38,6 +40,7 @@ export const allMethods = [
 export async function startFakeNwc(
   {
     encryption = 'nip44_v2',
+    isUnknown = false,
     methods = allMethods,
     aheadSeconds = 0,
     rewrite = (answer) => answer,
@@ -55,11 +58,24 @@ export async function startFakeNwc(
     const created_at = Math.floor(Date.now() / 1000) + aheadSeconds;
     socket.send(JSON.stringify(['EVENT', signEvent({ kind, created_at, tags, content }, walletSecret)]));
   };
-  publish(13194, encryption === 'nip04' ? [] : [['encryption', 'nip44_v2 nip04']], methods.join(' '));
+  if (!isUnknown)
+    publish(13194, encryption === 'nip04' ? [] : [['encryption', 'nip44_v2 nip04']], methods.join(' '));
   const serve = async (event: NostrEvent) => {
     if (!isAuthentic(event) || event.pubkey !== clientKey) return;
     const expiration = event.tags.find(([name]) => name === 'expiration')?.[1];
     if (Number(expiration) < Date.now() / 1000 + aheadSeconds) return;
+    if (event.content.includes('?iv=') !== (encryption === 'nip04')) {
+      const old = nip04(walletSecret, clientKey, (count) => randomBytes(count));
+      const refusal = { error: { code: 'UNSUPPORTED_ENCRYPTION', message: 'no' } };
+      return publish(
+        23195,
+        [
+          ['p', clientKey],
+          ['e', event.id],
+        ],
+        old.encrypt(JSON.stringify(refusal)),
+      );
+    }
     const { method, params } = JSON.parse(cipher.decrypt(event.content));
     const answer = methods.includes(method)
       ? await answerTo(node, method, params)

@@ -39,8 +39,8 @@ const closeTimeoutMs = 1_000;
 const silenceMaxMs = 60_000;
 const reasonMax = 200;
 
-/** A wallet's answer: a result, or the code of its refusal. */
-export type WalletAnswer = { result: Json } | { refusal: string };
+/** A wallet's answer: a result, or the code of its refusal and what it says about that. */
+export type WalletAnswer = { result: Json } | { refusal: string; why: string };
 
 interface AskOptions {
   /** For the wallet's answer; a connection has limits of its own. */
@@ -156,6 +156,8 @@ class Session {
   readonly #refused: (readonly unknown[])[] = [];
   #encryption: Encryption | undefined;
   #speaksNip44 = false;
+  /** Whether it is another than the wallet was thought to support. */
+  #isOtherEncryption = false;
   #challenge: string | undefined;
   #authId: string | undefined;
   #isAuthenticated = false;
@@ -235,13 +237,20 @@ class Session {
     const waiting: Waiting = Promise.withResolvers<WalletAnswer>();
     this.#waiting.set(event.id, waiting);
     this.#sendRepeatable(event.id, 'EVENT', event);
+    let answer: WalletAnswer;
     try {
-      return await orAborted(waiting.promise, over, () => this.#late(waiting));
+      answer = await orAborted(waiting.promise, over, () => this.#late(waiting));
     } finally {
       this.#waiting.delete(event.id);
       this.#repeatable.delete(event.id);
       this.#closeIfDone();
     }
+    // A relay may have lost the event that says what the wallet supports. Nothing was done.
+    const isOther = 'refusal' in answer && answer.refusal === 'UNSUPPORTED_ENCRYPTION';
+    if (!isOther || this.#isOtherEncryption || !this.isUsable) return answer;
+    this.#isOtherEncryption = true;
+    this.#encryption = this.#encryptionBy(!this.#speaksNip44);
+    return await this.ask(method, params, over);
   }
 
   clockProblem(): string | undefined {
@@ -283,13 +292,15 @@ class Session {
 
   /** The information event lists what the wallet supports; without a list it supports only NIP-04. */
   #encryptionOf(info: NostrEvent | undefined): Encryption {
-    const { secretKey, walletKey } = this.#connection;
     const [, ...values] = info?.tags.find(([name]) => name === 'encryption') ?? [];
-    this.#speaksNip44 = values
-      .join(' ')
-      .split(/[\s,]+/)
-      .includes('nip44_v2');
-    const make = this.#speaksNip44 ? nip44 : nip04;
+    const names = values.join(' ').split(/[\s,]+/);
+    return this.#encryptionBy(names.includes('nip44_v2'));
+  }
+
+  #encryptionBy(isNip44: boolean): Encryption {
+    const { secretKey, walletKey } = this.#connection;
+    this.#speaksNip44 = isNip44;
+    const make = isNip44 ? nip44 : nip04;
     return make(secretKey, walletKey, (count) => this.#world.randomBytes(count));
   }
 
@@ -379,9 +390,9 @@ class Session {
       const result = objectOf(answer?.result);
       const code = textOf(error?.code);
       if (error && (code !== undefined || result === undefined))
-        waiting.resolve({ refusal: code?.toUpperCase() ?? 'OTHER' });
+        waiting.resolve({ refusal: code?.toUpperCase() ?? 'OTHER', why: shown(error.message) });
       else if (result) waiting.resolve({ result });
-      else waiting.reject(new BackendFailure('unreachable', 'The wallet sent an answer without a result.'));
+      else waiting.reject(withoutResult(shown(answer?.error)));
     } catch {
       waiting.reject(new BackendFailure('unreachable', 'The answer of the wallet cannot be decrypted.'));
     }
@@ -428,6 +439,11 @@ class Session {
 function shown(text: unknown): string {
   const line = (textOf(text) ?? '').replace(/[\p{C}\s]+/gu, ' ').trim();
   return line.slice(0, reasonMax).toWellFormed().replace(/\.$/, '');
+}
+
+function withoutResult(why: string): BackendFailure {
+  const reason = why === '' ? '' : `: ${why}`;
+  return new BackendFailure('unreachable', `The wallet sent an answer without a result${reason}.`);
 }
 
 const stopped = () => new BackendFailure('unreachable', 'The request to the wallet was cancelled.');

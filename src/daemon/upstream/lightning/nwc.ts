@@ -34,14 +34,14 @@ export const nwc: LightningAdapter = {
     const expect = async (method: string, params: Json, signal?: AbortSignal): Promise<Json> => {
       const answer = await ask(method, params, signal);
       if ('result' in answer) return answer.result;
-      throw failureFor(method, answer.refusal);
+      throw failureFor(method, answer);
     };
     /** Undefined if the wallet has no such invoice or payment. */
     const lookUp = async (paymentHash: string, signal: AbortSignal): Promise<Json | undefined> => {
       const answer = await ask('lookup_invoice', { payment_hash: paymentHash }, signal);
       if ('result' in answer) return answer.result;
       if (answer.refusal === 'NOT_FOUND') return undefined;
-      throw failureFor('lookup_invoice', answer.refusal);
+      throw failureFor('lookup_invoice', answer);
     };
     const lookUpPayment = async (paymentHash: string, signal: AbortSignal): Promise<PaymentOutcome> =>
       outcomeOf(await lookUp(paymentHash, signal), world.now());
@@ -250,10 +250,9 @@ function canStillBePaid(invoice: Json, nowMs: number): boolean {
   return expiresAt === undefined ? state !== 'expired' : expiresAt + expiryMarginMs > nowMs;
 }
 
-function failureFor(method: string, refusal: string): BackendFailure {
+function failureFor(method: string, { refusal, why }: { refusal: string; why: string }): BackendFailure {
   const isDenied = ['UNAUTHORIZED', 'RESTRICTED', 'NOT_IMPLEMENTED'].includes(refusal);
   const code = /^[A-Z_]{1,40}$/.test(refusal) ? refusal : 'an unknown code';
-  return isDenied
-    ? new BackendFailure('unauthorized', `The connection does not permit ${method}.`)
-    : new BackendFailure('rejected', `The wallet refused ${method}: ${code}.`);
+  if (isDenied) return new BackendFailure('unauthorized', `The connection does not permit ${method}.`);
+  return new BackendFailure('rejected', `The wallet refused ${method}: ${code}${why && ` (${why})`}.`);
 }
