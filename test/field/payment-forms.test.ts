@@ -60,6 +60,14 @@ describe('an L402 challenge', () => {
       `Bearer realm="a" L402 macaroon="${token}" invoice="${invoice}"`,
     ],
     ['before another scheme', `L402 macaroon="${token}" invoice="${invoice}", Basic realm="a"`],
+    [
+      'with a parameter twice (getsentry/sentry-mcp#939)',
+      `L402 macaroon="${token}", macaroon="AAAA", invoice="${invoice}"`,
+    ],
+    [
+      'behind another method of payment (zeriontech/zerion-ai#108)',
+      `Payment id="a", realm="z", method="tempo", intent="charge", request="eyJhIjoxfQ", L402 macaroon="${token}", invoice="${invoice}"`,
+    ],
   ])('is read %s', (_name, header) => {
     expect(paymentOffersIn({ 'www-authenticate': header })).toMatchObject(offered);
   });
@@ -167,6 +175,17 @@ describe('an x402 offer', () => {
     ['without a resource (azep-ninja/x402-gateway-template#5)', base64({ ...offer, resource: undefined })],
     ['with a resource that is text', base64({ ...offer, resource: 'http://weather.example/' })],
     ['with a version that is text', base64({ ...offer, x402Version: '2' })],
+    [
+      'next to others that nobody knows (x402-foundation/x402#2729)',
+      base64({
+        ...offer,
+        accepts: [null, { scheme: 'exact', network: 'base' }, { ...accepted, extra: null }, accepted],
+      }),
+    ],
+    [
+      'with a description in any language (thirdweb-dev/js#8941)',
+      base64({ ...offer, resource: { url: 'http://weather.example/', description: 'Zürich ☀️ 天気' } }),
+    ],
     ['with an amount that is a number', base64({ ...offer, accepts: [{ ...accepted, amount: 3000 }] })],
     ['with a time that is text', base64({ ...offer, accepts: [{ ...accepted, maxTimeoutSeconds: '300' }] })],
     [
@@ -355,6 +374,50 @@ describe('a service that issues invoices', () => {
       comment: undefined,
     });
     expect(issued.invoice.toLowerCase()).toBe(invoice);
+  });
+
+  // stackernews/stacker.news#735, BlitzWallet/BlitzWallet#588: what a service says is shown, in whatever member it says it.
+  test.each([
+    ['a message', { status: 400, json: { message: 'No such user.' } }, 'refused: No such user.'],
+    [
+      'a detail',
+      { status: 404, json: { detail: 'Pay link does not exist.' } },
+      'refused: Pay link does not exist.',
+    ],
+    ['an error', { status: 404, json: { error: 'gone' } }, 'refused: gone.'],
+    ['an error with a message', { status: 500, json: { error: { message: 'late' } } }, 'refused: late.'],
+    ['a message in place of a reason', { json: { status: 'ERROR', message: 'gone' } }, 'refused: gone.'],
+    ['no reason', { json: { status: 'ERROR', reason: { why: 'gone' } } }, 'refused: without a reason.'],
+    ['no member that anybody knows', { status: 404, json: { x: 1 } }, 'answered with status 404.'],
+    ['a list of faults', { status: 422, json: { detail: [{ msg: 'bad' }] } }, 'answered with status 422.'],
+  ])('that refuses with %s says why', async (_name, answer, sentence) => {
+    const { deps } = serviceWith(answer);
+    await expect(askService(deps, at)).rejects.toThrow(`pay.example ${sentence}`);
+  });
+
+  // lnbits/lnbits#3182, getAlby/hub#1184, michaelWuensch/BitBanana#112, PrimalHQ/primal-web-app#198
+  test('may be called back at another host, and names no hash, but must not name another', async () => {
+    const elsewhere = { ...terms, callback: 'https://other.example/pay?x=1', routes: [] };
+    const issue = async (pr: string) => {
+      const { deps, asked } = serviceWith({ json: elsewhere }, { json: { pr, successAction: null } });
+      await requestInvoice(deps, await askService(deps, at), { amountMsat: 3000, comment: undefined });
+      return asked.at(-1);
+    };
+    expect(await issue(invoice)).toBe('https://other.example/pay?x=1&amount=3000');
+    const { paymentSecret, timestamp } = { paymentSecret: new Uint8Array(32), timestamp: 1_795_000_000 };
+    const common = {
+      network: 'regtest',
+      amountMsat: 3000,
+      timestamp,
+      paymentSecret,
+      features: [8, 14],
+    } as const;
+    const hash = new Uint8Array(32).fill(3);
+    const other = encodeInvoice(
+      { ...common, paymentHash: hash, description: { hash } },
+      new Uint8Array(32).fill(7),
+    );
+    await expect(issue(other)).rejects.toThrow('issued an invoice for something else');
   });
 
   test.each(['ERROR', 'error'])('that refuses with %s says why, whatever its status', async (status) => {

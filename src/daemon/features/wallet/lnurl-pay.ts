@@ -105,9 +105,12 @@ async function ask(deps: LnurlPayDeps, first: URL): Promise<{ found: JsonObject;
       continue;
     }
     const found = parseObject(Buffer.from(await body.bytes(bytesMax).catch(() => [])).toString());
+    const isFine = status >= 200 && status < 300 && found !== undefined;
     if (/^error$/i.test(textOf(found?.status) ?? ''))
-      throw failed(url, `refused: ${textOf(found?.reason) ?? 'without a reason'}`);
-    if (status < 200 || status >= 300 || !found) throw failed(url, `answered with status ${status}`);
+      throw failed(url, `refused: ${reasonIn(found) ?? 'without a reason'}`);
+    const reason = isFine ? undefined : reasonIn(found);
+    if (!isFine)
+      throw failed(url, reason === undefined ? `answered with status ${status}` : `refused: ${reason}`);
     return { found, at: url };
   }
   throw failed(url, 'redirects too often');
@@ -138,6 +141,12 @@ async function send({ world }: LnurlPayDeps, url: URL) {
 
 function failed(url: URL, what: string, cause?: unknown): ApiError {
   return new ApiError('upstream_failed', { param: 'destination', message: `${url.host} ${what}.`, cause });
+}
+
+/** Why a service refuses: as in LUD-06, or as web frameworks say it. */
+function reasonIn({ reason, message, detail, error }: JsonObject = {}): string | undefined {
+  const inner = isObject(error) ? error.message : error;
+  return [reason, message, detail, inner].map(textOf).find(Boolean)?.replace(/\.$/, '');
 }
 
 /** The description in the metadata of a service; undefined if they cannot be read. */
