@@ -1,5 +1,6 @@
 import { whenAborted } from '../shared/async/when-aborted.ts';
 import type { DaemonModule } from '../shared/daemon-module.ts';
+import { encodingOf } from '../shared/text/decode-text.ts';
 import { type Context, createContext } from './context.ts';
 import type { Io } from './io.ts';
 import { commandIndex } from './manifest/command-index.ts';
@@ -79,9 +80,10 @@ function writerFor(stream: NodeJS.WriteStream): Io['stdout'] {
 
 // node:readline also splits at U+2028, which may occur inside a JSON text.
 async function* lines(): AsyncGenerator<string, void> {
-  const decoder = new TextDecoder();
+  let decoder: InstanceType<typeof TextDecoder> | undefined;
   let rest: string[] = [];
   for await (const bytes of process.stdin) {
+    decoder ??= new TextDecoder(encodingOf(bytes as Uint8Array));
     const [first = '', ...more] = decoder.decode(bytes as Uint8Array, { stream: true }).split('\n');
     rest.push(first);
     if (more.length === 0) continue;

@@ -27,6 +27,7 @@ import { resolveKey, resolveWorkspace } from '../names/resolve.ts';
 import { example, minutes, wholeNumber, yesOption } from '../options.ts';
 import { listColumn } from '../output/field-columns.ts';
 import type { Column } from '../output/table.ts';
+import { pipedText, typedStdin } from '../terminal/piped-input.ts';
 import { confirm } from '../terminal/prompts.ts';
 import { ownName } from './budgets.ts';
 
@@ -224,7 +225,7 @@ const textOf = (flag: string | boolean | undefined) => (typeof flag === 'string'
 /** An address may have a secret in its path, which other users could read in an argument. */
 async function webhookUrl(context: Context, flag: string | undefined): Promise<string | undefined> {
   if (flag !== '-') return flag;
-  return new TextDecoder().decode(await context.io.stdin.read()).trim();
+  return (await pipedText(context, typedStdin)).trim();
 }
 
 interface Threshold {

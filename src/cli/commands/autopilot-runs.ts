@@ -17,6 +17,7 @@ import { resolveAutopilot, resolveThread } from '../names/resolve.ts';
 import { example, wholeNumber } from '../options.ts';
 import { escapeControls } from '../output/escape-controls.ts';
 import type { Column } from '../output/table.ts';
+import { pipedText, withoutStdin } from '../terminal/piped-input.ts';
 import { runColumns } from './chats.ts';
 import { follow } from './follow.ts';
 
@@ -101,8 +102,8 @@ function statusText({ status, notRun }: AutopilotRunEntry): string {
 }
 
 async function inputOf(context: Context, words: string[], readsStdin: boolean): Promise<string> {
-  const { stdin } = context.io;
-  const piped = stdin.isTty || !readsStdin ? '' : new TextDecoder().decode(await stdin.read()).trimEnd();
+  const isPiped = readsStdin && !context.io.stdin.isTty;
+  const piped = isPiped ? (await pipedText(context, withoutStdin)).trimEnd() : '';
   const input = [words.join(' '), piped].filter((part) => part !== '').join('\n\n');
   if (input !== '') return input;
   throw new CliError('Nothing to ask.', {

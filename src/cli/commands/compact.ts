@@ -8,6 +8,7 @@ import { count } from '../../view/numbers.ts';
 import type { Context } from '../context.ts';
 import { CliError } from '../failures/cli-error.ts';
 import { example, wholeNumber } from '../options.ts';
+import { pipedText, typedStdin } from '../terminal/piped-input.ts';
 import { showCancelledCost } from './respond/call-cost.ts';
 import { modelOf } from './respond/choose-model.ts';
 
@@ -74,8 +75,8 @@ async function compact(
 }
 
 /** Reads a list of items, or an object with such a list in `input` or `output`, as other commands print. */
-async function pipedItems({ io }: Context): Promise<CreateResponseBody['input']> {
-  const text = io.stdin.isTty ? '' : new TextDecoder().decode(await io.stdin.read()).trim();
+async function pipedItems(context: Context): Promise<CreateResponseBody['input']> {
+  const text = context.io.stdin.isTty ? '' : (await pipedText(context, typedStdin)).trim();
   if (text === '') return undefined;
   const items = listIn(parsed(text));
   if (items === undefined) throw notItems();

@@ -2,6 +2,7 @@ import { exitCodes } from '../../shared/errors.ts';
 import type { Context } from '../context.ts';
 import { CliError } from '../failures/cli-error.ts';
 import { escapeControls } from '../output/escape-controls.ts';
+import { pipedText, typedStdin } from './piped-input.ts';
 
 interface Confirmation {
   /** `--yes` was given: nothing is asked. */
@@ -58,12 +59,13 @@ export async function askSecret(context: Context, { prompt, fromEnv }: SecretOpt
 }
 
 async function found(
-  { io, env, out }: Context,
+  context: Context,
   prompt: string,
   fromEnv: string | undefined,
 ): Promise<string | undefined> {
+  const { io, env, out } = context;
   if (fromEnv !== undefined) return env[fromEnv];
-  if (!io.stdin.isTty) return Buffer.from(await io.stdin.read()).toString('utf8');
+  if (!io.stdin.isTty) return await pipedText(context, typedStdin);
   if (!out.isInteractive()) return undefined;
   return io.stdin.readHidden(`${prompt}: `);
 }
@@ -84,7 +86,7 @@ export async function readCode(
 async function codeFrom(context: Context, question: string, fromEnv: string | undefined): Promise<string> {
   if (fromEnv !== undefined) return (context.env[fromEnv] ?? '').trim();
   const { stdin } = context.io;
-  if (!stdin.isTty) return new TextDecoder().decode(await stdin.read()).trim();
+  if (!stdin.isTty) return (await pipedText(context, typedStdin)).trim();
   if (!context.out.isInteractive()) return '';
   return ((await stdin.readLine({ prompt: escapeControls(`${question}: `) })) ?? '').trim();
 }
@@ -93,11 +95,7 @@ async function codeFrom(context: Context, question: string, fromEnv: string | un
 export async function messageText(context: Context, given: string | undefined): Promise<string> {
   if (given !== undefined) return given;
   const { stdin } = context.io;
-  const piped = stdin.isTty
-    ? ''
-    : Buffer.from(await stdin.read())
-        .toString('utf8')
-        .replace(/\r?\n$/, '');
+  const piped = stdin.isTty ? '' : (await pipedText(context, typedStdin)).replace(/\r?\n$/, '');
   if (piped.trim() !== '') return piped;
   throw new CliError('The message is empty.', {
     exit: exitCodes.usage,

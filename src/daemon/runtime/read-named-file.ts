@@ -1,6 +1,7 @@
 import { constants, type Stats } from 'node:fs';
 import { type FileHandle, open } from 'node:fs/promises';
 import { setTimeout as delay } from 'node:timers/promises';
+import { decodeText } from '../../shared/text/decode-text.ts';
 
 interface ReadLimits {
   /** A larger file is not read. */
@@ -59,9 +60,7 @@ export async function readNamedFile(path: string, limits: ReadLimits): Promise<B
 
 /** The same as text: UTF-8, or the UTF-16 that `>` of PowerShell writes. */
 export async function readNamedText(path: string, limits: ReadLimits): Promise<string> {
-  const bytes = await readNamedFile(path, limits);
-  const isUtf16 = bytes[0] === 0xff && bytes[1] === 0xfe;
-  return isUtf16 ? bytes.toString('utf16le', 2) : bytes.toString();
+  return decodeText(await readNamedFile(path, limits));
 }
 
 async function readOpenFile(

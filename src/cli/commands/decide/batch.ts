@@ -3,6 +3,7 @@ import { appendFileSync, existsSync, readFileSync, statSync, truncateSync } from
 import type { CreateDecision, Decision } from '../../../shared/contract/decisions.ts';
 import { createDecision } from '../../../shared/endpoints.ts';
 import { ApiError, exitCodes, failures, isErrorCode } from '../../../shared/errors.ts';
+import { decodeText } from '../../../shared/text/decode-text.ts';
 import { briefRate } from '../../../view/numbers.ts';
 import type { Context } from '../../context.ts';
 import { CliError } from '../../failures/cli-error.ts';
@@ -156,7 +157,7 @@ function digestOf(body: BatchOptions['body'], input: unknown): string {
 /** The complete lines of an earlier run; a line that was cut off is removed. */
 function doneIn(file: string): LineResult[] {
   if (!existsSync(file)) return [];
-  const text = readFileSync(file, 'utf8');
+  const text = decodeText(readFileSync(file));
   const end = text.lastIndexOf('\n') + 1;
   if (end < text.length) truncateSync(file, Buffer.byteLength(text.slice(0, end)));
   try {

@@ -3,9 +3,11 @@ import { Command, Option } from '@commander-js/extra-typings';
 import type { Decision } from '../../../shared/contract/decisions.ts';
 import { createDecision } from '../../../shared/endpoints.ts';
 import { exitCodes } from '../../../shared/errors.ts';
+import { decodeText } from '../../../shared/text/decode-text.ts';
 import type { Context } from '../../context.ts';
 import { CliError } from '../../failures/cli-error.ts';
 import { example, wholeNumber } from '../../options.ts';
+import { pipedText, typedStdin } from '../../terminal/piped-input.ts';
 import { decideLines } from './batch.ts';
 import { chooseDecisionModel, decisionModel, modelDefault } from './choose-decision-model.ts';
 import { collectOptions, type Question, type QuestionFlags, questionsOf } from './questions.ts';
@@ -124,16 +126,16 @@ function checkFlags(
     throw usage('--exit-status needs a single question that is true or not.');
 }
 
-async function inputOf({ io }: Context, { input, text }: DecideFlags): Promise<string> {
+async function inputOf(context: Context, { input, text }: DecideFlags): Promise<string> {
   if (text !== undefined) return text;
   if (input !== undefined && input !== '-') {
     try {
-      return readFileSync(input, 'utf8');
+      return decodeText(readFileSync(input));
     } catch (cause) {
       throw new CliError(`${input} cannot be read.`, { exit: exitCodes.usage, cause });
     }
   }
-  if (!io.stdin.isTty) return Buffer.from(await io.stdin.read()).toString('utf8');
+  if (!context.io.stdin.isTty) return await pipedText(context, typedStdin);
   throw new CliError('There is no input to decide about.', {
     exit: exitCodes.usage,
     next: 'Pipe it in, or use --text or --input FILE.',

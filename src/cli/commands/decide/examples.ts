@@ -2,6 +2,7 @@ import { readFileSync } from 'node:fs';
 import type { CreateDecision, Decision, DecisionAnswer } from '../../../shared/contract/decisions.ts';
 import { createDecision } from '../../../shared/endpoints.ts';
 import { exitCodes } from '../../../shared/errors.ts';
+import { decodeText } from '../../../shared/text/decode-text.ts';
 import type { Context } from '../../context.ts';
 import { CliError } from '../../failures/cli-error.ts';
 import { progressBar } from '../../output/progress.ts';
@@ -33,7 +34,7 @@ export interface Answered {
 export function readExamples(file: string, asked: Question | undefined): Example[] {
   let text: string;
   try {
-    text = readFileSync(file, 'utf8');
+    text = decodeText(readFileSync(file));
   } catch (cause) {
     throw new CliError(`${file} cannot be read.`, { exit: exitCodes.usage, cause });
   }

@@ -1,6 +1,7 @@
 import { readFileSync } from 'node:fs';
 import type { CreateDecision } from '../../../shared/contract/decisions.ts';
 import { exitCodes } from '../../../shared/errors.ts';
+import { decodeText } from '../../../shared/text/decode-text.ts';
 import { CliError } from '../../failures/cli-error.ts';
 
 export type Question = CreateDecision['questions'][number];
@@ -50,7 +51,7 @@ export function collectOptions(text: string, before: string[] = []): string[] {
 function questionsIn(file: string): Question[] {
   let text: string;
   try {
-    text = readFileSync(file, 'utf8');
+    text = decodeText(readFileSync(file));
   } catch (cause) {
     throw new CliError(`${file} cannot be read.`, { exit: exitCodes.usage, cause });
   }

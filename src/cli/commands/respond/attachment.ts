@@ -1,6 +1,7 @@
 import { closeSync, openSync, readSync } from 'node:fs';
 import { basename } from 'node:path';
 import { exitCodes } from '../../../shared/errors.ts';
+import { decodeText } from '../../../shared/text/decode-text.ts';
 import { sizeText } from '../../../shared/text/size-text.ts';
 import { CliError } from '../../failures/cli-error.ts';
 
@@ -100,11 +101,11 @@ function dataUrl(type: string, bytes: Uint8Array): string {
   return `data:${type};base64,${Buffer.from(bytes).toString('base64')}`;
 }
 
-/** Decodes UTF-8; undefined if the bytes are not text. */
+/** Undefined if the bytes are not text. */
 function textOf(bytes: Uint8Array): string | undefined {
-  if (bytes.includes(0)) return undefined;
   try {
-    return new TextDecoder('utf-8', { fatal: true }).decode(bytes);
+    const text = decodeText(bytes, { fatal: true });
+    return text.includes('\0') ? undefined : text;
   } catch {
     return undefined;
   }

@@ -3,9 +3,11 @@ import { basename } from 'node:path';
 import type { CreateResponseBody } from '../../../shared/contract/responses.ts';
 import { createThread } from '../../../shared/endpoints.ts';
 import { exitCodes } from '../../../shared/errors.ts';
+import { decodeText } from '../../../shared/text/decode-text.ts';
 import type { Context } from '../../context.ts';
 import { CliError } from '../../failures/cli-error.ts';
 import { resolveThread } from '../../names/resolve.ts';
+import { readPiped, withoutStdin } from '../../terminal/piped-input.ts';
 import { readAttachments, whyNotRead } from './attachment.ts';
 import { modelOf } from './choose-model.ts';
 import type { PayFlags } from './pay-call.ts';
@@ -60,15 +62,13 @@ async function threadOf(context: Context, thread: string): Promise<string> {
 }
 
 async function inputOf(context: Context, flags: RequestFlags): Promise<CreateResponseBody['input']> {
-  const { stdin } = context.io;
   const files = flags.file ?? [];
-  const piped = stdin.isTty || flags.stdin === false ? new Uint8Array() : await stdin.read();
+  const readsStdin = !context.io.stdin.isTty && flags.stdin !== false;
+  const piped = readsStdin ? await readPiped(context, withoutStdin) : new Uint8Array();
   if (files.includes('-') && piped.length === 0) {
     throw new CliError('Nothing was piped in for --file -.', { exit: exitCodes.usage });
   }
-  const prompts = files.includes('-')
-    ? [flags.prompt]
-    : [flags.prompt, new TextDecoder().decode(piped).trimEnd()];
+  const prompts = files.includes('-') ? [flags.prompt] : [flags.prompt, decodeText(piped).trimEnd()];
   const text = prompts.filter((part) => part !== '').join('\n\n');
   if (text === '' && files.length === 0) {
     throw new CliError('Nothing to ask.', {
@@ -102,7 +102,7 @@ function formatOf(path: string): Record<string, unknown> {
 }
 
 function readJson(path: string): unknown {
-  const text = new TextDecoder().decode(readBytes(path));
+  const text = decodeText(readBytes(path));
   try {
     return JSON.parse(text);
   } catch (cause) {

@@ -1,0 +1,31 @@
+import { decodeText } from '../../shared/text/decode-text.ts';
+import type { Context } from '../context.ts';
+
+/** Longer than programs take that write what they have. */
+const silentMs = 3_000;
+
+/**
+ * Reads all that is piped in. Says so if that takes long: programs that start others leave them a pipe into which nobody writes and
+ * that nobody closes, for which a command would wait without a word. `otherwise` is how to do without.
+ */
+export async function readPiped({ io, out, sleep }: Context, otherwise: string): Promise<Uint8Array> {
+  const read = new AbortController();
+  void sleep(silentMs, read.signal).then(() => {
+    if (!read.signal.aborted) out.note(`Waiting for the end of standard input. ${otherwise}`);
+  });
+  try {
+    return await io.stdin.read();
+  } finally {
+    read.abort();
+  }
+}
+
+/** The same as text. */
+export async function pipedText(context: Context, otherwise: string): Promise<string> {
+  return decodeText(await readPiped(context, otherwise));
+}
+
+/** Where a command reads it only if it is piped in. */
+export const withoutStdin = 'If nothing is piped in, add --no-stdin.';
+/** Where a command needs it. */
+export const typedStdin = 'Pipe it in, or end it with Ctrl-D.';
