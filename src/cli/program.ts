@@ -6,7 +6,7 @@ import { buildProgram } from './manifest/build-program.ts';
 import { type CommandLine, locate } from './manifest/locate.ts';
 import { manifest } from './manifest/manifest.ts';
 import { underOtherName } from './manifest/other-names.ts';
-import { withNpx } from './output/output.ts';
+import { isInCi, withNpx } from './output/output.ts';
 
 /** Runs one command line; resolves to the exit code and never rejects. */
 export async function runProgram(argv: string[], context: Context): Promise<number> {
@@ -59,7 +59,7 @@ function checkOtherName(line: CommandLine): void {
 }
 
 function isOnTerminal({ io, env }: Context): boolean {
-  return io.stdin.isTty && io.stdout.isTty && env.TERM !== 'dumb' && !env.CI;
+  return io.stdin.isTty && io.stdout.isTty && env.TERM !== 'dumb' && !isInCi(env);
 }
 
 function hasHost(context: Context): boolean {

@@ -116,3 +116,20 @@ test('rohitg00/agentmemory#628: the address that SDKs get is one of a host, too'
   expect(hostUrl('http://127.0.0.1:4100/v1/')).toBe('http://127.0.0.1:4100');
   expect(hostUrl('https://gateway.example/team/v1')).toBe('https://gateway.example/team');
 });
+
+// google-gemini/gemini-cli#17870, ben-challis/greenlight#726: a file of variables says that this is no CI.
+test.each([
+  [undefined, true],
+  ['', true],
+  ['false', true],
+  ['0', true],
+  ['true', false],
+  ['woodpecker', false],
+])('with CI=%s a terminal has colours: %s', async (CI, hasColours) => {
+  const { env } = await fakeDaemon({});
+  const { stdout } = await runCli(['host', 'list'], {
+    env: { ...env, ...(CI !== undefined && { CI }) },
+    tty: true,
+  });
+  expect(stdout.includes('\u001b[1m')).toBe(hasColours);
+});

@@ -64,7 +64,7 @@ interface OutputOptions {
 
 export function createOutput({ io, env, flags, hasChangedData }: OutputOptions): Output {
   const usesColor = (isTty: boolean) =>
-    isTty && !env.NO_COLOR && flags().color !== false && env.TERM !== 'dumb' && !env.CI;
+    isTty && !env.NO_COLOR && flags().color !== false && env.TERM !== 'dumb' && !isInCi(env);
   const wantsJson = () => flags().json !== undefined || flags().jq !== undefined;
   const isQuiet = () => flags().quiet === true;
   const safe = (text: string) => (io.stdout.isTty ? escapeControls(text) : text);
@@ -172,8 +172,13 @@ export function createOutput({ io, env, flags, hasChangedData }: OutputOptions):
     get paint() {
       return { stdout: painter(usesColor(io.stdout.isTty)), stderr: painter(usesColor(io.stderr.isTty)) };
     },
-    isInteractive: () => io.stderr.isTty && !env.CI,
+    isInteractive: () => io.stderr.isTty && !isInCi(env),
   };
+}
+
+/** Whether nobody watches. Files with variables also say that it is not so. */
+export function isInCi({ CI = '' }: Record<string, string | undefined>): boolean {
+  return !/^(|0|false|no|off)$/i.test(CI);
 }
 
 /** Writes `gateway` commands in a text as `npx gateway` where npx started this process, because then `gateway` is not on the PATH. */
