@@ -2,7 +2,12 @@ import { execFileSync, spawnSync } from 'node:child_process';
 import { chmod, mkdir, readFile, stat, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { beforeEach, describe, expect, test } from 'vitest';
-import { environmentText, plistText, unitText } from '../../../src/cli/commands/service/service-files.ts';
+import {
+  environmentText,
+  plistText,
+  programsIn,
+  unitText,
+} from '../../../src/cli/commands/service/service-files.ts';
 import { settings } from '../../../src/daemon/config/settings/table.ts';
 import { providerFacts } from '../../../src/shared/known-providers.ts';
 import { runCli, temporaryHome } from '../../support/run-cli.ts';
@@ -42,6 +47,17 @@ describe('the unit', () => {
     const about = `${stdout}${stderr}`.split('\n').filter((line) => line.includes('gateway.service'));
     expect(about).toEqual([]);
   });
+});
+
+test.each([
+  ['/opt/node/bin/node', '/srv/gateway.js'],
+  ['/opt/a "node"\\/bin/node', '/srv/with space/100%/$x/gateway.js'],
+  ["/Users/o'neil/node", '/srv/<a>&b/gateway.js'],
+])('what is started is read from either: %s %s', (node, program) => {
+  const odd = { ...facts, node, program, configFile: "/etc/it's & so.yaml" };
+  expect(programsIn(unitText(odd))).toEqual([node, program]);
+  expect(programsIn(plistText(odd, { logFile: '/tmp/log' }))).toEqual([node, program]);
+  expect(programsIn('')).toEqual([]);
 });
 
 describe('variables', () => {
@@ -145,6 +161,23 @@ esac
     ]);
     const { stdout, code: running } = await runCli(['service', 'status', '--json'], { env });
     expect({ running, ...JSON.parse(stdout) }).toMatchObject({ running: 0, state: 'running', file: unit() });
+  });
+
+  // openclaw/openclaw#60612, openclaw/openclaw#58111, nanocoai/nanoclaw#731: the Node that installed it is gone after an update.
+  test('a Node that does not exist any more is named by status and doctor', async () => {
+    await runCli(['service', 'install'], { env });
+    const text = await readFile(unit(), 'utf8');
+    expect((await runCli(['service', 'status'], { env })).stderr).toBe('');
+    const gone = join(home, 'versions/node 24.1.0/bin/node');
+    await writeFile(unit(), text.replace(process.execPath, `"${gone}"`));
+    const { stderr } = await runCli(['service', 'status'], { env });
+    expect(stderr).toContain(
+      `The service starts ${gone}, which does not exist. Run: gateway service install`,
+    );
+    const doctor = await runCli(['doctor', '--offline', '--json'], { env });
+    expect(JSON.parse(doctor.stdout)).toContainEqual(
+      expect.objectContaining({ check: 'service', state: 'broken', message: expect.stringContaining(gone) }),
+    );
   });
 
   test('--print writes nothing', async () => {

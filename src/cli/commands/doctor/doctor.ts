@@ -9,7 +9,7 @@ import type { Column } from '../../output/table.ts';
 import { checkConfig, checkKeychain } from './config.ts';
 import { checkDaemon, checkOnline, checkSpans } from './daemon.ts';
 import type { DoctorOptions, Finding } from './finding.ts';
-import { checkClock, checkDisk, checkFolders, checkNode, checkOpenFiles } from './machine.ts';
+import { checkClock, checkDisk, checkFolders, checkNode, checkOpenFiles, checkService } from './machine.ts';
 
 export const doctorCommand = (context: Context) =>
   new Command('doctor')
@@ -51,6 +51,7 @@ export type Check = (context: Context, options: DoctorOptions) => Promise<Findin
 /** Every check, starting with what the others depend on. */
 export const checks: Check[] = [
   checkNode,
+  checkService,
   checkClock,
   checkOpenFiles,
   checkFolders,

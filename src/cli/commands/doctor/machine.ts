@@ -3,6 +3,7 @@ import { dirname, join } from 'node:path';
 import { dataFiles, foldersOf } from '../../../shared/folders.ts';
 import { sizeText } from '../../../shared/text/size-text.ts';
 import type { Context } from '../../context.ts';
+import { missingProgram } from '../service/service.ts';
 import type { Finding } from './finding.ts';
 
 const oldestNode = [22, 19] as const;
@@ -48,6 +49,20 @@ function lastWritten(folder: string): number {
     (name) => statSync(join(folder, name), { throwIfNoEntry: false })?.mtimeMs ?? 0,
   );
   return Math.max(...times);
+}
+
+/** Whether the installed service can start. It names the Node that installed it, which an update may have removed. */
+export function checkService(context: Context): Finding[] {
+  const missing = missingProgram(context);
+  if (missing === undefined) return [];
+  return [
+    {
+      check: 'service',
+      state: 'broken',
+      message: `it starts ${missing}, which does not exist`,
+      remedy: 'Install it again with the Node of now: gateway service install',
+    },
+  ];
 }
 
 const openFilesWanted = 4096;

@@ -63,6 +63,23 @@ function escaped(word: string): string {
   return /^[\w./:=@%+-]+$/.test(text) ? text : `"${text}"`;
 }
 
+/** The programs that a unit or property list starts: Node, and with it this program. Empty for a file of another form. */
+export function programsIn(text: string): string[] {
+  const lines = text.split('\n');
+  const command = lines.find((line) => line.startsWith('ExecStart='))?.slice('ExecStart='.length) ?? '';
+  const ofUnit = wordsIn(command, /"((?:[^"\\]|\\.)*)"|([^\s"]+)/g).map((word) =>
+    word.replace(/\\(.)|([%$])\2/g, (_, after: string | undefined, sign: string) => after ?? sign),
+  );
+  const started = lines.find((line) => line.endsWith(xml(' & child=$!'))) ?? '';
+  const script = started.replaceAll('&lt;', '<').replaceAll('&gt;', '>').replaceAll('&amp;', '&');
+  const ofScript = wordsIn(script, /'((?:[^']|'\\'')*)'/g).map((word) => word.replaceAll("'\\''", "'"));
+  return [...ofUnit, ...ofScript].slice(0, 2);
+}
+
+function wordsIn(line: string, word: RegExp): string[] {
+  return [...line.matchAll(word)].map(([, inner, plain]) => inner ?? plain ?? '');
+}
+
 /** The service's name in launchd. */
 export const launchdLabel = 'local.gateway.serve';
 

@@ -1,5 +1,13 @@
 import { execFile } from 'node:child_process';
-import { existsSync, mkdirSync, realpathSync, renameSync, rmSync, writeFileSync } from 'node:fs';
+import {
+  existsSync,
+  mkdirSync,
+  readFileSync,
+  realpathSync,
+  renameSync,
+  rmSync,
+  writeFileSync,
+} from 'node:fs';
 import { dirname, resolve } from 'node:path';
 import { Command } from '@commander-js/extra-typings';
 import { exitCodes } from '../../../shared/errors.ts';
@@ -10,7 +18,14 @@ import { CliError } from '../../failures/cli-error.ts';
 import { readDaemonFile } from '../../hosts/local-daemon.ts';
 import { example } from '../../options.ts';
 import type { Column } from '../../output/table.ts';
-import { environmentText, launchdLabel, plistText, type ServiceFacts, unitText } from './service-files.ts';
+import {
+  environmentText,
+  launchdLabel,
+  plistText,
+  programsIn,
+  type ServiceFacts,
+  unitText,
+} from './service-files.ts';
 
 export const installServiceCommand = (context: Context) =>
   new Command('install')
@@ -129,9 +144,23 @@ export const serviceStatusCommand = (context: Context) =>
     .addHelpText('after', example('gateway service status'))
     .action(() => showStatus(context));
 
+/**
+ * What the installed service starts and is not there any more, as after another version of Node was installed in place of the one that
+ * installed the service; undefined if all is there.
+ */
+export function missingProgram(context: Context): string | undefined {
+  if (context.platform !== 'linux' && context.platform !== 'darwin') return undefined;
+  const { file } = serviceManager(context);
+  const text = existsSync(file) ? readFileSync(file, 'utf8') : '';
+  return programsIn(text).find((program) => !existsSync(program));
+}
+
 /** The exit code is 1 if the service is not running. */
 async function showStatus(context: Context): Promise<void> {
   const manager = serviceManager(context);
+  const missing = missingProgram(context);
+  if (missing !== undefined)
+    context.out.warn(`The service starts ${missing}, which does not exist. Run: gateway service install`);
   const { code, text } = await run(manager.probe, context.env);
   const isInstalled = existsSync(manager.file);
   const running = code === 0 ? readDaemonFile(context) : undefined;
