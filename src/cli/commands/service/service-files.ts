@@ -67,7 +67,7 @@ function escaped(word: string): string {
 export function programsIn(text: string): string[] {
   const lines = text.split('\n');
   const command = lines.find((line) => line.startsWith('ExecStart='))?.slice('ExecStart='.length) ?? '';
-  const ofUnit = wordsIn(command, /"((?:[^"\\]|\\.)*)"|([^\s"]+)/g).map((word) =>
+  const ofUnit = wordsIn(command, /"((?:[^"\\]|\\.)*)"?|([^\s"]+)/g).map((word) =>
     word.replace(/\\(.)|([%$])\2/g, (_, after: string | undefined, sign: string) => after ?? sign),
   );
   const started = lines.find((line) => line.endsWith(xml(' & child=$!'))) ?? '';
