@@ -165,11 +165,14 @@ async function logOut(context: Context): Promise<void> {
   if (!entry) {
     throw new CliError('You are not logged in to this host.', {
       exit: exitCodes.failed,
-      next: "This machine's daemon needs no login. Other hosts: gateway host list",
+      next: context.env.GATEWAY_KEY
+        ? 'Commands use GATEWAY_KEY: unset it.'
+        : "This machine's daemon needs no login. Other hosts: gateway host list",
     });
   }
   await dropLogin(context, entry.name);
   context.out.note(`Logged out of ${name}.`);
+  if (context.env.GATEWAY_KEY) context.out.warn('GATEWAY_KEY is still set, and commands use it.');
 }
 
 /** Ends the login of a configured host and deletes it here. */

@@ -14,6 +14,7 @@ export const whoamiCommand = (context: Context) =>
 
 async function showCurrentUser(context: Context): Promise<void> {
   const { url, name } = context.host();
+  if (context.env.GATEWAY_KEY) context.out.note('GATEWAY_KEY is used, not a login.');
   try {
     const session = await context.client().call(getSession, {});
     await context.out.record({ host: name ?? null, url, ...session }, columns);

@@ -102,6 +102,26 @@ describe('a login to another host', () => {
     expect(JSON.parse((await runCli(['whoami', '--json'], { env })).stdout).key.name).toBe('default');
   });
 
+  // checkly/checkly-cli#1363, steel-dev/cli#58, BaseIntelligence/bounty-challenge#45052, valon-technologies/gestalt#48
+  test('that ends leaves a variable, which whoami and logout name', async () => {
+    const { run, env } = await loggedIn();
+    const withKey = { env: { ...env, GATEWAY_KEY: remote.key } };
+    const who = await run(['whoami', '--json'], withKey);
+    expect([JSON.parse(who.stdout).key.name, who.stderr]).toEqual([
+      'default',
+      'GATEWAY_KEY is used, not a login.\n',
+    ]);
+    expect(await run(['whoami', '--quiet'])).toMatchObject({ stderr: '' });
+    expect(await run(['logout'], withKey)).toMatchObject({
+      code: 0,
+      stderr: expect.stringContaining('GATEWAY_KEY is still set'),
+    });
+    expect(await run(['logout', '--host', 'http://127.0.0.1:1'], withKey)).toMatchObject({
+      code: 1,
+      stderr: expect.stringContaining('unset it'),
+    });
+  });
+
   test('with a wrong code fails with what to do next', async () => {
     const env = { GATEWAY_HOME: await temporaryHome() };
     const { code, stderr } = await runCli(['login', remote.url, ...file], { env, stdin: 'WRONG-CODES' });
