@@ -154,7 +154,11 @@ function stream(script: Extract<GeminiAnswer, { parts: unknown }>, model: string
 /** Each event is a whole answer with a part of the content. Newer models sign; the last part is often empty. */
 function eventsOf(script: Extract<GeminiAnswer, { parts: unknown }>, model: string): string[] {
   const signs = /gemini-[3-9]/.test(model);
-  const usage = { promptTokenCount: 11, candidatesTokenCount: 7, totalTokenCount: 18, ...script.usage };
+  const counts: Json = { promptTokenCount: 11, candidatesTokenCount: 7, ...script.usage };
+  const totalTokenCount = Object.entries(counts).reduce((sum, [name, count]) => {
+    return /^(prompt|candidates|thoughts|toolUsePrompt)TokenCount$/.test(name) ? sum + Number(count) : sum;
+  }, 0);
+  const usage: Json = { totalTokenCount, ...counts };
   let isFirstCall = true;
   const parts: Json[] = script.parts.flatMap((part): Json[] => {
     if ('text' in part) return pieces(part.text).map((text) => ({ text }));

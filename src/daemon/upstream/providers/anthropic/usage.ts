@@ -7,17 +7,34 @@ export type PromptTokens = Pick<Tokens, 'input' | 'cachedInput' | 'cacheWrite'>;
 /** `input_tokens` excludes tokens read from or written to the cache; the neutral count includes them. */
 export function promptOf(usage: Json): PromptTokens {
   const cachedInput = countOf(usage.cache_read_input_tokens) ?? 0;
-  const cacheWrite = countOf(usage.cache_creation_input_tokens) ?? 0;
+  const { short, long } = writesIn(usage);
+  const cacheWrite = Math.max(short + long, countOf(usage.cache_creation_input_tokens) ?? 0);
   return { input: (countOf(usage.input_tokens) ?? 0) + cachedInput + cacheWrite, cachedInput, cacheWrite };
+}
+
+/**
+ * Written tokens by how long they are kept, five minutes or an hour. Source: Anthropic's API reference, and that of new-api for the
+ * other names.
+ */
+function writesIn(usage: Json): { short: number; long: number } {
+  const { cache_creation, claude_cache_creation_5_m_tokens, claude_cache_creation_1_h_tokens } = usage;
+  const { ephemeral_5m_input_tokens, ephemeral_1h_input_tokens } = objectOf(cache_creation) ?? {};
+  return {
+    short: countOf(ephemeral_5m_input_tokens) || countOf(claude_cache_creation_5_m_tokens) || 0,
+    long: countOf(ephemeral_1h_input_tokens) || countOf(claude_cache_creation_1_h_tokens) || 0,
+  };
 }
 
 export function reportedTokens(counts: Json): Tokens | undefined {
   const usage = withCompactions(counts);
   if (!areCounts(usage.input_tokens, usage.output_tokens)) return undefined;
   const webSearch = countOf(objectOf(usage.server_tool_use)?.web_search_requests) ?? 0;
-  const longCacheWrite = countOf(objectOf(usage.cache_creation)?.ephemeral_1h_input_tokens) ?? 0;
+  const prompt = promptOf(usage);
+  const { short, long } = writesIn(usage);
+  // A stream may have the split of its start only, and a total that grows with each use of a tool: the rest is kept as long.
+  const longCacheWrite = long > 0 && short === 0 ? prompt.cacheWrite : long;
   return {
-    ...promptOf(usage),
+    ...prompt,
     output: countOf(usage.output_tokens) ?? 0,
     reasoning: countOf(objectOf(usage.output_tokens_details)?.thinking_tokens) ?? 0,
     ...(longCacheWrite > 0 && { longCacheWrite }),

@@ -236,11 +236,15 @@ function tokensOf(usage: Json): Tokens {
     imageOutput: countIn(usage.candidatesTokensDetails, 'IMAGE'),
   };
   const hasMedia = media.audioInput + media.audioOutput + media.imageOutput > 0;
-  const output = (countOf(usage.candidatesTokenCount) ?? 0) + reasoning;
+  const prompt = promptOf(usage);
+  const candidates = countOf(usage.candidatesTokenCount) ?? 0;
+  const remaining = (countOf(usage.totalTokenCount) ?? 0) - prompt.input;
+  // Some answers count the thoughts among the candidates.
+  const output = candidates > 0 && remaining === candidates ? candidates : candidates + reasoning;
   return {
-    ...promptOf(usage),
+    ...prompt,
     // Some answers have a total, but no count of the output or of the thoughts.
-    output: Math.max(output, (countOf(usage.totalTokenCount) ?? 0) - promptOf(usage).input),
+    output: Math.max(output, reasoning, remaining),
     reasoning,
     ...(hasMedia && { media }),
   };

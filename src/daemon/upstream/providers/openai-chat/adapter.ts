@@ -8,6 +8,7 @@ import { SseJsonDecoder } from '../../sse-decoder.ts';
 import { billedIn } from '../billed.ts';
 import { behindRouter, type Ended, endedWith } from '../finish-reasons.ts';
 import { fittedToModel } from '../openai-options.ts';
+import { openAiTokens } from '../openai-usage.ts';
 import { ChatDialect } from './decoder.ts';
 import { Envelope, repairFinish, repairText, withoutNoReason } from './envelope.ts';
 import { openAiFailure, openAiStreamFailure } from './failure.ts';
@@ -15,7 +16,7 @@ import { adjustedQuirks, type Quirks, quirksOf } from './quirks.ts';
 import { flattenContent } from './reasoning.ts';
 import { neutralBody, relayedBody } from './request.ts';
 import { repairCalls } from './tool-calls.ts';
-import { chatTokens, chatUsageIn } from './usage.ts';
+import { chatUsageIn } from './usage.ts';
 
 /**
  * OpenAI's chat format, as spoken by OpenAI, OpenRouter, Vercel, Mistral, DeepSeek, Groq, xAI and servers such as Ollama,
@@ -103,7 +104,7 @@ function readChatAnswer(
   const ends = choices.map((choice, position) => readChoice(choice, { name, envelope, position }));
   const { reason: finish, ...word } = ends[0] ?? { reason: 'stop' };
   const usage = chatUsageIn(json) ?? {};
-  return { tokens: chatTokens(usage), ...billedIn(usage, json.service_tier), finish, ...word };
+  return { tokens: openAiTokens(usage), ...billedIn(usage, json.service_tier), finish, ...word };
 }
 
 /** Some servers write the text and the calls of one message as two choices. */

@@ -7,6 +7,7 @@ import type { Dialect } from '../../sse-decoder.ts';
 import { errorMember } from '../../vendor-errors.ts';
 import { billedIn } from '../billed.ts';
 import { behindRouter, type Ended, endedWith, saysCall } from '../finish-reasons.ts';
+import { openAiTokens } from '../openai-usage.ts';
 import { SentText } from '../sent-text.ts';
 import { servedModelIn } from '../served-model.ts';
 import { addedBy, fillIn, hasContent, indexOf, isPosition } from './deltas.ts';
@@ -22,7 +23,7 @@ import {
 } from './reasoning.ts';
 import { sourcesIn } from './sources.ts';
 import { ToolCalls, withFunction } from './tool-calls.ts';
-import { chatTokens, chatUsageIn, laterTokens } from './usage.ts';
+import { chatUsageIn, laterTokens } from './usage.ts';
 
 /** Decodes chunks of the chat format. Only the first choice is converted to events; frames keep all choices. */
 export class ChatDialect implements Dialect {
@@ -145,7 +146,7 @@ export class ChatDialect implements Dialect {
   }
 
   #takeUsage(usage: Json, events: InferenceEvent[]): void {
-    const reported = chatTokens(usage);
+    const reported = openAiTokens(usage);
     if (reported === undefined) return;
     this.#tokens = laterTokens(this.#tokens, reported);
     events.push({ type: 'usage', tokens: this.#tokens, ...billedIn(usage, this.#tier) });

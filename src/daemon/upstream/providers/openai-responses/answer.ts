@@ -1,14 +1,14 @@
 import type { Tokens, ToolUses } from '../../../../shared/money/money.ts';
 import { UpstreamFailure } from '../../../features/upstreams/upstream.ts';
 import type { Adapter } from '../../adapter.ts';
-import { areCounts, countOf, isObject, type Json, objectOf, textOf } from '../../json.ts';
+import { countOf, isObject, type Json, objectOf, textOf } from '../../json.ts';
 import { errorMember } from '../../vendor-errors.ts';
 import { billedIn } from '../billed.ts';
 import { argumentsIn, unreadableArguments } from '../call-arguments.ts';
 import { CallIds, toolNameIn, withoutRepeated } from '../call-ids.ts';
 import { type Ended, endedWith } from '../finish-reasons.ts';
 import { openAiStreamFailure } from '../openai-chat/failure.ts';
-import { outputWithin, tokenCount } from '../openai-chat/usage.ts';
+import { openAiTokens } from '../openai-usage.ts';
 import { unnamedCall } from '../provider-failures.ts';
 
 /** Higher counts are treated as invalid. */
@@ -68,25 +68,11 @@ function failureIn(response: Json, name: string): UpstreamFailure | undefined {
   return openAiStreamFailure(name, error ?? {});
 }
 
-/** Reads usage in the Responses format. */
+/** Reads usage, with the tools that OpenAI charges for. */
 export function responsesTokensIn(response: Json): Tokens | undefined {
-  const { usage } = response;
-  if (!isObject(usage)) return undefined;
-  const { input_tokens = usage.prompt_tokens, output_tokens = usage.completion_tokens } = usage;
-  if (!areCounts(input_tokens, output_tokens)) return undefined;
-  const input = isObject(usage.input_tokens_details) ? usage.input_tokens_details : {};
-  const output = isObject(usage.output_tokens_details) ? usage.output_tokens_details : {};
-  const inputTokens = tokenCount(input_tokens);
-  const outputTokens = outputWithin(usage.total_tokens, inputTokens, tokenCount(output_tokens));
-  const toolUses = toolUsesIn(response);
-  return {
-    input: inputTokens,
-    cachedInput: Math.min(inputTokens, tokenCount(input.cached_tokens ?? usage.cached_tokens)),
-    cacheWrite: tokenCount(input.cache_write_tokens),
-    output: outputTokens,
-    reasoning: Math.max(tokenCount(output.reasoning_tokens), outputTokens - tokenCount(output_tokens)),
-    ...(toolUses && { toolUses }),
-  };
+  const tokens = isObject(response.usage) ? openAiTokens(response.usage) : undefined;
+  const toolUses = tokens && toolUsesIn(response);
+  return toolUses ? { ...tokens, toolUses } : tokens;
 }
 
 /**
