@@ -1,7 +1,7 @@
 import { ownValue } from '../../shared/json/json-object.ts';
 import { formatUsd } from '../../shared/money/money.ts';
 import type { UsageRecord } from '../features/metering/index.ts';
-import type { Attempt } from '../features/routing/index.ts';
+import { type Attempt, askedModelOf } from '../features/routing/index.ts';
 
 /*
  * Attributes of spans. Names follow OpenTelemetry's semantic conventions for generative AI and HTTP; those that start
@@ -54,11 +54,12 @@ export function operationOf({ endpoint }: Pick<UsageRecord, 'endpoint'>): 'chat'
   return endpoint === '/v1/embeddings' ? 'embeddings' : 'chat';
 }
 
-export function attemptAttributes(usage: UsageRecord, { provider, model, status, errorCode }: Attempt) {
+export function attemptAttributes(usage: UsageRecord, attempt: Attempt) {
+  const { provider, status, errorCode } = attempt;
   const attributes: Attributes = {
     'gen_ai.operation.name': operationOf(usage),
     'gen_ai.provider.name': ownValue(providerNames, provider) ?? provider,
-    'gen_ai.request.model': model,
+    'gen_ai.request.model': askedModelOf(attempt),
     'gen_ai.request.stream': usage.streamed,
     ...labelAttributes(usage),
   };
@@ -69,10 +70,18 @@ export function attemptAttributes(usage: UsageRecord, { provider, model, status,
 
 /** Additional attributes of the attempt that answered. */
 export function answerAttributes(usage: UsageRecord): Attributes {
-  const { tokens, trace } = usage;
+  const { tokens, trace, cost } = usage;
+  const answered = usage.attempts.at(-1);
+  // Of an answer from the cache, nobody else was asked.
+  const asked = answered ? askedModelOf(answered) : usage.model;
+  const firstMs = usage.streamed && usage.ttftMs !== null && usage.ttftMs - (trace?.startedMs.at(-1) ?? 0);
   return {
-    // Of an answer from the cache, nobody else was asked.
-    'gen_ai.response.model': trace?.servedModel ?? usage.attempts.at(-1)?.model ?? usage.model,
+    'gen_ai.response.model': trace?.servedModel ?? asked,
+    ...(firstMs !== false && {
+      'gen_ai.response.time_to_first_chunk': Math.max(0, Math.round(firstMs)) / 1000,
+    }),
+    // Not in the conventions, but what collectors read, which otherwise apply prices of their own.
+    ...(cost && { 'gen_ai.usage.cost': Number(formatUsd(cost.total)) }),
     'gateway.model': usage.model,
     'gen_ai.usage.input_tokens': tokens.input,
     'gen_ai.usage.output_tokens': tokens.output,

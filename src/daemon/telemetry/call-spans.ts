@@ -1,5 +1,6 @@
 import { failures, isErrorCode } from '../../shared/errors.ts';
 import type { UsageRecord } from '../features/metering/index.ts';
+import { askedModelOf } from '../features/routing/index.ts';
 import {
   type Attributes,
   answerAttributes,
@@ -44,7 +45,7 @@ export function finishedCallSpans(usage: UsageRecord, settlementMs: number): Cal
       // Within the request: its duration is in whole milliseconds, the beginnings of attempts are not.
       const begunAt = Math.min(startedAt + (usage.trace?.startedMs[index] ?? 0), endedAt);
       return {
-        name: `${operationOf(usage)} ${attempt.model}`,
+        name: `${operationOf(usage)} ${askedModelOf(attempt)}`,
         kind: 'client' as const,
         startedAt: begunAt,
         endedAt: answered ? endedAt : Math.min(begunAt + attempt.ms, endedAt),

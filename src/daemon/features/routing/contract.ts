@@ -94,6 +94,13 @@ export interface Attempt {
   /** Why it failed: what the provider says, sanitized, or what happened. */
   message?: string;
   ms: number;
+  /** The model's name at the provider, unless it is `model` without the provider's name in front. */
+  providerModel?: string;
+}
+
+/** What the provider was asked for. */
+export function askedModelOf({ provider, model, providerModel }: Attempt): string {
+  return providerModel ?? (model.startsWith(`${provider}/`) ? model.slice(provider.length + 1) : model);
 }
 
 export interface RoutePlanRequest {

@@ -1,5 +1,6 @@
 export {
   type Attempt,
+  askedModelOf,
   attemptView,
   type CachedRoute,
   type OpenedRoute,

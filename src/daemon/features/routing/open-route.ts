@@ -4,7 +4,14 @@ import { NetworkFailure, type World } from '../../base/world.ts';
 import type { SpeedMeter } from '../catalog/index.ts';
 import type { CallFormat, Wire } from '../upstreams/neutral.ts';
 import { type Upstream, type UpstreamAnswer, UpstreamFailure } from '../upstreams/upstream.ts';
-import type { Attempt, InputCountRequest, OpenedRoute, ProviderRoute, RouteOpenRequest } from './contract.ts';
+import {
+  type Attempt,
+  askedModelOf,
+  type InputCountRequest,
+  type OpenedRoute,
+  type ProviderRoute,
+  type RouteOpenRequest,
+} from './contract.ts';
 import type { Health } from './health.ts';
 import { isSimulated } from './judge-offer.ts';
 import { isFiltered, wanted } from './unwanted-answers.ts';
@@ -291,9 +298,14 @@ function isProviderFault({ kind, isAboutAccount }: UpstreamFailure): boolean {
 }
 
 function toAttempt(route: ProviderRoute, status: number, errorCode: string | null, ms: number): Attempt {
-  const { provider, offer, key } = route;
+  const { provider, offer, key, providerModel } = route;
   const attempt = { provider, model: offer.model, status, errorCode, ms: Math.round(ms) };
-  return key === undefined ? attempt : { ...attempt, key };
+  return {
+    ...attempt,
+    ...(key !== undefined && { key }),
+    // The simulator is no provider that knows its models by other names.
+    ...(offer.kind !== 'simulator' && providerModel !== askedModelOf(attempt) && { providerModel }),
+  };
 }
 
 /** Earned by each call, in tenths of a retry. */

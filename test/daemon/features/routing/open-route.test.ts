@@ -81,8 +81,16 @@ describe('a call continues with the next provider', () => {
         errorCode,
         message: expect.stringMatching(/./),
         ms: 100,
+        providerModel: 'a:openai/gpt-5',
       },
-      { provider: 'b', model: 'openai/gpt-5', status: 200, errorCode: null, ms: 100 },
+      {
+        provider: 'b',
+        model: 'openai/gpt-5',
+        status: 200,
+        errorCode: null,
+        ms: 100,
+        providerModel: 'b:openai/gpt-5',
+      },
     ]);
   });
 

@@ -36,7 +36,9 @@ type AttemptRow<Name> = [
   ms: number,
   /** 0 where there is none, and a key follows. */
   message?: string | 0,
-  key?: string,
+  /** 0 where there is none, and a model follows. */
+  key?: string | 0,
+  providerModel?: string,
 ];
 
 export function callDetails({ attempts, trace }: Pick<UsageRecord, 'attempts' | 'trace'>): CallDetails {
@@ -58,10 +60,11 @@ export function callDetails({ attempts, trace }: Pick<UsageRecord, 'attempts' | 
   if (subscription || more) row?.push(subscription ? subscription.listCost : false);
   if (more) row?.push(more);
   const details: CallDetails = [row];
-  for (const { provider, model, status, errorCode, ms, message, key } of attempts) {
+  for (const { provider, model, status, errorCode, ms, message, key, providerModel } of attempts) {
     const attempt: AttemptRow<string> = [provider, model, status, errorCode, ms];
-    if (message !== undefined || key !== undefined) attempt.push(message ?? 0);
-    if (key !== undefined) attempt.push(key);
+    if (message !== undefined || key !== undefined || providerModel !== undefined) attempt.push(message ?? 0);
+    if (key !== undefined || providerModel !== undefined) attempt.push(key ?? 0);
+    if (providerModel !== undefined) attempt.push(providerModel);
     details.push(attempt);
   }
   return details;
@@ -99,14 +102,15 @@ export function mapNames<From, To>(
 
 export function readDetails([trace, ...attempts]: CallDetails): { attempts: Attempt[]; trace?: CallTrace } {
   return {
-    attempts: attempts.map(([provider, model, status, errorCode, ms, message, key]) => ({
+    attempts: attempts.map(([provider, model, status, errorCode, ms, message, key = 0, providerModel]) => ({
       provider,
       model,
       status,
       errorCode,
       ms,
       ...(message && { message }),
-      ...(key !== undefined && { key }),
+      ...(key !== 0 && { key }),
+      ...(providerModel !== undefined && { providerModel }),
     })),
     ...(trace && { trace: readTrace(trace) }),
   };
