@@ -1,3 +1,6 @@
+/** Mattermost has any host, and identifiers of 26 characters. Source: its documentation, "Incoming webhooks". */
+const mattermostPath = /\/hooks\/[a-z0-9]{26}$/;
+
 /** What a message of an alert contains, as far as chats need it. */
 interface Message {
   type: string;
@@ -24,12 +27,15 @@ function formOf({ hostname, pathname }: URL): ((text: string) => object) | undef
   if (isHost('hooks.slack.com', 'hooks.slack-gov.com', 'chat.googleapis.com')) return escapedText;
   if (isHost('discord.com', 'discordapp.com') && pathname.startsWith('/api/'))
     return pathname.endsWith('/slack') ? escapedText : discordMessage;
+  if (mattermostPath.test(pathname)) return escapedText;
   return isHost('webhook.office.com', 'logic.azure.com', 'api.powerplatform.com') ? teamsCard : undefined;
 }
 
 function textOf({ type, data: { alert = '', message } }: Message): string {
   const said = message ? ` ${message}` : '';
-  if (type === 'alert.resolved') return `Resolved: ${alert}.${said}`.slice(0, charactersMax);
+  // Some sentences say it, too.
+  if (type === 'alert.resolved')
+    return `Resolved: ${alert}.${said.replace(' Resolved:', '')}`.slice(0, charactersMax);
   if (type === 'alert.test') return `A test of the alert ${alert}.${said}`.slice(0, charactersMax);
   return `Alert ${alert}:${said}`.slice(0, charactersMax);
 }

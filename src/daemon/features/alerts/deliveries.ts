@@ -90,8 +90,7 @@ export class Deliveries {
     if (signal?.aborted) return;
     const isDelivered = outcome.failure === null;
     const { httpStatus } = outcome;
-    const isFinal =
-      httpStatus !== null && httpStatus >= 400 && httpStatus < 500 && !mayPass.includes(httpStatus);
+    const isFinal = httpStatus !== null && isLasting(httpStatus);
     const isOver = isDelivered || isFinal || waitMs === undefined;
     const state = isDelivered ? 'delivered' : isOver ? 'failed' : 'pending';
     await store.attempted({ id, attempt: attempts + 1, state, nextAt: isOver ? null : nextAt, ...outcome });
@@ -147,12 +146,22 @@ export class Deliveries {
       const isAccepted = status >= 200 && status < 300;
       return {
         httpStatus: status,
-        failure: isAccepted ? null : `The receiver answered with HTTP ${status}.`,
+        failure: isAccepted ? null : refusalOf(status),
       };
     } catch (error) {
       return { httpStatus: null, failure: failureOf(error, hook) };
     }
   }
+}
+
+/** Whether the receiver would answer the same way again. */
+function isLasting(status: number): boolean {
+  return status === 301 || status === 308 || (status >= 400 && status < 500 && !mayPass.includes(status));
+}
+
+function refusalOf(status: number): string {
+  if (status < 300 || status >= 400) return `The receiver answered with HTTP ${status}.`;
+  return `The receiver redirects (HTTP ${status}), which is not followed: set the address that it redirects to.`;
 }
 
 /** Without addresses, unless the owner of the host chose them. */

@@ -328,6 +328,11 @@ test.each<[string, object]>([
       ],
     },
   ],
+  // operacle/checkcle#171, rcourtman/Pulse#1084
+  [
+    'https://chat.example.com/team/hooks/abcdefghijklm0123456789nop',
+    { text: expect.stringContaining('Alert dear: ') },
+  ],
   ['https://hooks.example.com/discord.com', { type: 'alert.fired', data: { alert: 'dear' } }],
 ])('a message to %s has the form that it takes', async (address, form) => {
   const { put, call, pass, sent } = await newAlerts();
@@ -336,6 +341,38 @@ test.each<[string, object]>([
   await pass(minute);
   expect(sent).toHaveLength(1);
   expect(JSON.parse(String(sent[0]?.body))).toMatchObject(form);
+});
+
+test('a chat is told once that an alert has resolved', async () => {
+  const { put, call, pass, sent } = await newAlerts();
+  await put('dear', {
+    ...spend,
+    threshold: '0.0000001',
+    webhook_url: 'https://hooks.slack.com/services/T0/B0/x',
+  });
+  await call();
+  await pass(minute);
+  await put('dear', { ...spend, threshold: '1000' });
+  await pass(minute);
+  const { text } = JSON.parse(String(sent.at(-1)?.body)) as { text: string };
+  expect(text.split('Resolved')).toHaveLength(2);
+});
+
+/** Reports: MrZoller/vantage-point#49, Cyrax321/SNAGLINE#389, utksh1/SecuScan#1740, oryx-labs/oryxos#302. */
+test.each([
+  [301, 1],
+  [302, 2],
+  [308, 1],
+])('a redirect with %d is no delivery, is not followed, and is named', async (status, attempts) => {
+  const { put, call, pass, tick, sent, answers, storage } = await newAlerts();
+  await put('dear', { ...spend, threshold: '0.0000001', webhook_url: url });
+  answers.push(...Array.from({ length: 5 }, () => status));
+  await call();
+  await pass(0);
+  for (let passed = 0; passed < 6; passed += 1) await tick(1_000);
+  expect(sent.map((each) => each.url)).toEqual(Array.from({ length: attempts }, () => url));
+  const failure = expect.stringContaining('set the address that it redirects to');
+  expect(await storage.alerts.lastDeliveries('ws_1')).toMatchObject([{ httpStatus: status, failure }]);
 });
 
 /** Reports: polarsource/polar#9525, frain-dev/convoy#1525. */
