@@ -108,7 +108,9 @@ export function allRoutesFailed(
   return new ApiError('upstream_failed', {
     message: `Every provider tried failed: ${[...new Set(summaries)].join('; ')}.`,
     ...(isOverload && { providerCondition: 'overloaded' }),
-    ...((isOverload || failures.every(saysWhen)) && { retryAfterSeconds: shortestWait(failures) }),
+    ...(failures.every((failure) => isOverloaded(failure) || saysWhen(failure)) && {
+      retryAfterSeconds: shortestWait(failures),
+    }),
     ...details,
   });
 }

@@ -265,6 +265,10 @@ describe('when no provider answers', () => {
     const failing = (retryAfterSeconds?: number) => fails('server', { status: 500, retryAfterSeconds });
     const { open } = setUp({ a: [failing(30)], b: [failing(12)] });
     expect(await failureOf(open())).toMatchObject({ code: 'upstream_failed', retryAfterSeconds: 12 });
+    // NVIDIA-NeMo/nemo-platform#1343: also if one of them is rate limited.
+    const limited = fails('rate-limited', { status: 429, retryAfterSeconds: 9 });
+    const mixed = setUp({ a: [failing(30)], b: [limited] });
+    expect(await failureOf(mixed.open())).toMatchObject({ code: 'upstream_failed', retryAfterSeconds: 9 });
     const one = setUp({ a: [failing(30)], b: [failing()] });
     expect((await failureOf(one.open())).retryAfterSeconds).toBeUndefined();
   });
