@@ -164,7 +164,10 @@ export class Health implements HealthReader {
   failed(target: Target, failure: UpstreamFailure): void {
     const now = this.#elapsed();
     const reason = benchReasons[failure.kind];
-    if (reason === undefined) return;
+    if (reason === undefined) {
+      this.#returnProbe(target, now);
+      return;
+    }
     const { of, ms } = rules[reason];
     if (of === 'every-account') {
       this.#countFailure(target, now);
@@ -185,6 +188,14 @@ export class Health implements HealthReader {
     }
     if (!isNew) this.#endPeriods((period) => period.reason === known.reason && isSameBench(period, target));
     this.#report(target, reason, until - now);
+  }
+
+  /** A request that was at fault itself says nothing of a provider that has recovered: the next one may try, too. */
+  #returnProbe(target: Target, now: number): void {
+    const account = this.#accounts.get(target.account);
+    const breaker = this.#breakers.get(breakerKey(target));
+    if (account !== undefined) account.until = Math.min(account.until, now);
+    else if (breaker?.nextProbeAt !== undefined) breaker.nextProbeAt = Math.min(breaker.nextProbeAt, now);
   }
 
   /** Clears the benches of an account whose key was changed. */

@@ -162,6 +162,19 @@ describe('a provider is benched', () => {
     expect(health.benches()).toEqual([]);
   });
 
+  test.each(['billing', 'server'] as const)(
+    '%s: a probe with a request that was at fault itself lets the next one try',
+    async (kind) => {
+      const { world, health, fail, stateOf } = setUp();
+      for (let failures = 0; failures < 5; failures += 1) fail(kind);
+      await world.advance(15_000);
+      expect(health.takeProbe(target)).toBe(true);
+      expect(stateOf()).not.toBe('probe');
+      fail('caller');
+      expect(stateOf()).toBe('probe');
+    },
+  );
+
   test('an invalid request benches no one', () => {
     const { fail, stateOf } = setUp();
     for (let i = 0; i < 20; i += 1) fail('caller');
