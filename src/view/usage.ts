@@ -116,7 +116,9 @@ export const usageFields: readonly UsageField[] = [
   counted('rejected', ({ rejected = 0 }) => rejected, { width: 8, spare: 1 }),
   counted('input', ({ tokens }) => tokens.input, { width: 10, spare: 2 }),
   counted('cached_input', ({ tokens }) => tokens.cached_input),
+  counted('cache_write', ({ tokens }) => tokens.cache_write),
   counted('output', ({ tokens }) => tokens.output, { width: 10, spare: 2 }),
+  counted('reasoning', ({ tokens }) => tokens.reasoning),
   charged('cost_usd', ({ cost }) => cost.total_usd),
   charged('charged_usd', (group) => group.charged_usd, { width: 12 }),
 ];

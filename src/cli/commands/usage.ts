@@ -398,6 +398,11 @@ const usageColumns = (now: number, names: KeyNames): Column<UsageView>[] => [
     value: (usage) => usage.tokens.cached_input,
     show: ({ tokens }) => count(tokens.cached_input),
   },
+  {
+    title: 'cache_write',
+    value: (usage) => usage.tokens.cache_write,
+    show: ({ tokens }) => count(tokens.cache_write),
+  },
   { title: 'output', value: (usage) => usage.tokens.output, show: ({ tokens }) => count(tokens.output) },
   {
     title: 'reasoning',
@@ -420,7 +425,7 @@ const usageColumns = (now: number, names: KeyNames): Column<UsageView>[] => [
   { title: 'created_at', value: (usage) => usage.created_at, show: (usage) => ago(usage.created_at, now) },
 ];
 
-const spareFields = new Set(['input', 'cached_input', 'output', 'cost_usd']);
+const spareFields = new Set(['input', 'cached_input', 'cache_write', 'output', 'reasoning', 'cost_usd']);
 
 /** Totals by one or two groups, such as `day,model`. */
 export const groupColumns = (groupBy: string, names: KeyNames = new Map()): Column<UsageGroup>[] => [

@@ -64,11 +64,12 @@ const daemon = () =>
     'GET /v1/sessions': () => ({ object: 'list', data: [], has_more: false, next: null }),
   });
 
+// BerriAI/litellm#32015: all kinds of tokens that have prices are in it.
 test('usage by key is exported with the names of the keys, on a terminal, too', async () => {
   const { env } = await daemon();
   const lines = [
-    'key,name,requests,rejected,input,cached_input,output,cost_usd,charged_usd',
-    'key_1,"ann, bob",2,3,10,4,6,0.01,0.01',
+    'key,name,requests,rejected,input,cached_input,cache_write,output,reasoning,cost_usd,charged_usd',
+    'key_1,"ann, bob",2,3,10,4,0,6,0,0.01,0.01',
     '',
   ];
   const piped = await runCli(['usage', '--group-by', 'key', '--csv'], { env });
@@ -95,7 +96,7 @@ test('--delimiter separates the cells as a spreadsheet expects it, and pipes get
   const { env } = await daemon();
   const args = ['usage', '--group-by', 'key', '--csv', '--delimiter'];
   const { stdout } = await runCli([...args, 'semicolon'], { env });
-  expect(stdout.split('\r\n')[1]).toBe('key_1;ann, bob;2;3;10;4;6;0.01;0.01');
+  expect(stdout.split('\r\n')[1]).toBe('key_1;ann, bob;2;3;10;4;0;6;0;0.01;0.01');
   expect((await runCli([...args, 'tab'], { env })).stdout.split('\r\n')[1]).toContain('key_1\tann, bob\t2');
   expect((await runCli([...args, ';'], { env })).code).toBe(exitCodes.usage);
 });

@@ -228,7 +228,7 @@ describe('usage', () => {
     expect(narrow.stdout).toMatch(/^KEY +REQUESTS +REJECTED .*CHARGED\nlogin +3 .*\$0\.0001\n$/);
     for (const line of narrow.stdout.split('\n')) expect(line.length).toBeLessThanOrEqual(40);
     expect(calls[0]?.path).toBe('/v1/usage?since=2026-11-01&group_by=key');
-    expect(stdout).toMatch(/^KEY +REQUESTS .*\nlogin +3 +2 +1,200 +1,000 +34 +\$0\.0001 +\$0\.0001\n$/);
+    expect(stdout).toMatch(/^KEY +REQUESTS .*\nlogin +3 +2 +1,200 +1,000 +0 +34 +0 +\$0\.0001 +\$0\.0001\n$/);
     expect(stderr).toContain('no known price');
   });
 
