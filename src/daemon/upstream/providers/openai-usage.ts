@@ -37,7 +37,12 @@ function either(first: unknown, second: unknown): unknown {
 }
 
 function detailsOf(usage: Json, ...names: string[]): Json[] {
-  return names.map((name) => objectOf(usage[name]) ?? {});
+  const found: Json[] = [];
+  for (const name of names) {
+    const details = objectOf(usage[name]);
+    if (details) found.push(details);
+  }
+  return found;
 }
 
 interface CacheTokens {
@@ -108,7 +113,9 @@ function mediaTokens(inputs: readonly Json[], outputs: readonly Json[]): MediaTo
 
 /** The highest count of these names in these places. */
 function mostOf(places: readonly Json[], ...names: string[]): number {
-  return Math.max(0, ...places.flatMap((place) => names.map((name) => tokenCount(place[name]))));
+  let most = 0;
+  for (const place of places) for (const name of names) most = Math.max(most, tokenCount(place[name]));
+  return most;
 }
 
 function tokenCount(value: unknown): number {
