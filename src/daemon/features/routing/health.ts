@@ -80,6 +80,8 @@ interface Breaker {
   failuresAt: number[];
   /** Set while the breaker is open. */
   nextProbeAt: number | undefined;
+  /** Whether a probe was taken and nothing came of it yet. */
+  isProbed?: boolean;
 }
 
 interface TimedBench {
@@ -87,6 +89,8 @@ interface TimedBench {
   /** When it ends, or that of an account is probed. */
   until: number;
   target: Target;
+  /** As in `Breaker`. */
+  isProbed?: boolean;
 }
 
 /** By the monotonic clock. */
@@ -129,8 +133,8 @@ export class Health implements HealthReader {
     const nextAt = this.#elapsed() + probeMs;
     const account = this.#accounts.get(target.account);
     const breaker = this.#breakers.get(breakerKey(target));
-    if (account !== undefined) account.until = nextAt;
-    else if (breaker !== undefined) breaker.nextProbeAt = nextAt;
+    if (account !== undefined) Object.assign(account, { until: nextAt, isProbed: true });
+    else if (breaker !== undefined) Object.assign(breaker, { nextProbeAt: nextAt, isProbed: true });
     return true;
   }
 
@@ -194,8 +198,8 @@ export class Health implements HealthReader {
   #returnProbe(target: Target, now: number): void {
     const account = this.#accounts.get(target.account);
     const breaker = this.#breakers.get(breakerKey(target));
-    if (account !== undefined) account.until = Math.min(account.until, now);
-    else if (breaker?.nextProbeAt !== undefined) breaker.nextProbeAt = Math.min(breaker.nextProbeAt, now);
+    if (account?.isProbed) Object.assign(account, { until: now, isProbed: false });
+    else if (breaker?.isProbed) Object.assign(breaker, { nextProbeAt: now, isProbed: false });
   }
 
   /** Clears the benches of an account whose key was changed. */
@@ -260,6 +264,7 @@ export class Health implements HealthReader {
     const breaker = this.#breakers.get(key) ?? { failuresAt: [], nextProbeAt: undefined, target };
     if (breaker.nextProbeAt !== undefined) {
       breaker.nextProbeAt = now + probeMs;
+      breaker.isProbed = false;
       this.#extendPeriod(target, 'failing', breaker.nextProbeAt);
       return;
     }

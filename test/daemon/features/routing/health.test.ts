@@ -167,6 +167,9 @@ describe('a provider is benched', () => {
     async (kind) => {
       const { world, health, fail, stateOf } = setUp();
       for (let failures = 0; failures < 5; failures += 1) fail(kind);
+      // One that ran already was no probe.
+      fail('caller');
+      expect(stateOf()).not.toBe('probe');
       await world.advance(15_000);
       expect(health.takeProbe(target)).toBe(true);
       expect(stateOf()).not.toBe('probe');
