@@ -14,7 +14,6 @@ export const whoamiCommand = (context: Context) =>
 
 async function showCurrentUser(context: Context): Promise<void> {
   const { url, name } = context.host();
-  if (context.env.GATEWAY_KEY) context.out.note('GATEWAY_KEY is used, not a login.');
   try {
     const session = await context.client().call(getSession, {});
     await context.out.record({ host: name ?? null, url, ...session }, columns);
@@ -27,6 +26,7 @@ async function showCurrentUser(context: Context): Promise<void> {
       keyColumns,
     );
   }
+  if (context.env.GATEWAY_KEY) context.out.note('GATEWAY_KEY is used, not a login.');
 }
 
 type Who = Result<typeof getSessionContract> & { host: string | null; url: string };
