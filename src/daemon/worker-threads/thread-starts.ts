@@ -10,7 +10,12 @@ export function aroundThreadStarts(whileStarting: (() => () => void) | undefined
 /** Starts a thread, which has loaded its code when it sends its first message or ends. */
 export function aroundStart(start: () => Worker): Worker {
   const end = begin?.();
-  const thread = start();
-  if (end) for (const event of ['message', 'exit'] as const) thread.once(event, end);
-  return thread;
+  try {
+    const thread = start();
+    if (end) for (const event of ['message', 'exit'] as const) thread.once(event, end);
+    return thread;
+  } catch (error) {
+    end?.();
+    throw error;
+  }
 }

@@ -40,3 +40,16 @@ test.each(['ends', 'fails'] as const)('a thread that %s without a message starts
   await new Promise((resolve) => thread.once('exit', resolve));
   expect(starting()).toBe(0);
 });
+
+test('a thread that cannot be made starts no longer', () => {
+  let starting = 0;
+  aroundThreadStarts(() => {
+    starting += 1;
+    return () => {
+      starting -= 1;
+    };
+  });
+  const start = () => new Worker('no/such/script.js');
+  expect(() => aroundStart(start)).toThrow('path');
+  expect(starting).toBe(0);
+});
