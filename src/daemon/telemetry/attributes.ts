@@ -74,11 +74,12 @@ export function answerAttributes(usage: UsageRecord): Attributes {
   const answered = usage.attempts.at(-1);
   // Of an answer from the cache, nobody else was asked.
   const asked = answered ? askedModelOf(answered) : usage.model;
-  const firstMs = usage.streamed && usage.ttftMs !== null && usage.ttftMs - (trace?.startedMs.at(-1) ?? 0);
+  const ttftMs = usage.streamed ? usage.ttftMs : null;
   return {
     'gen_ai.response.model': trace?.servedModel ?? asked,
-    ...(firstMs !== false && {
-      'gen_ai.response.time_to_first_chunk': Math.max(0, Math.round(firstMs)) / 1000,
+    ...(ttftMs !== null && {
+      'gen_ai.response.time_to_first_chunk':
+        Math.max(0, Math.round(ttftMs - (trace?.startedMs.at(-1) ?? 0))) / 1000,
     }),
     // Not in the conventions, but what collectors read, which otherwise apply prices of their own.
     ...(cost && { 'gen_ai.usage.cost': Number(formatUsd(cost.total)) }),

@@ -12,8 +12,8 @@ const threads = {
   fails: 'throw new Error("no such database");',
 };
 
-/** Starts a thread, and returns it with how many starts are going on. */
-function startThread(name: keyof typeof threads) {
+/** How many starts are going on, from now on. */
+function countStarts(): () => number {
   let starting = 0;
   aroundThreadStarts(() => {
     starting += 1;
@@ -21,8 +21,12 @@ function startThread(name: keyof typeof threads) {
       starting -= 1;
     };
   });
-  const thread = aroundStart(() => new Worker(threads[name], { eval: true }));
-  return { thread, starting: () => starting };
+  return () => starting;
+}
+
+function startThread(name: keyof typeof threads) {
+  const starting = countStarts();
+  return { thread: aroundStart(() => new Worker(threads[name], { eval: true })), starting };
 }
 
 test('a thread starts until its first message', async () => {
@@ -42,14 +46,7 @@ test.each(['ends', 'fails'] as const)('a thread that %s without a message starts
 });
 
 test('a thread that cannot be made starts no longer', () => {
-  let starting = 0;
-  aroundThreadStarts(() => {
-    starting += 1;
-    return () => {
-      starting -= 1;
-    };
-  });
-  const start = () => new Worker('no/such/script.js');
-  expect(() => aroundStart(start)).toThrow('path');
-  expect(starting).toBe(0);
+  const starting = countStarts();
+  expect(() => aroundStart(() => new Worker('no/such/script.js'))).toThrow('path');
+  expect(starting()).toBe(0);
 });

@@ -299,13 +299,12 @@ function isProviderFault({ kind, isAboutAccount }: UpstreamFailure): boolean {
 
 function toAttempt(route: ProviderRoute, status: number, errorCode: string | null, ms: number): Attempt {
   const { provider, offer, key, providerModel } = route;
-  const attempt = { provider, model: offer.model, status, errorCode, ms: Math.round(ms) };
-  return {
-    ...attempt,
-    ...(key !== undefined && { key }),
-    // The simulator is no provider that knows its models by other names.
-    ...(offer.kind !== 'simulator' && providerModel !== askedModelOf(attempt) && { providerModel }),
-  };
+  const attempt: Attempt = { provider, model: offer.model, status, errorCode, ms: Math.round(ms) };
+  if (key !== undefined) attempt.key = key;
+  // The simulator is no provider that knows its models by other names.
+  if (offer.kind !== 'simulator' && providerModel !== askedModelOf(attempt))
+    attempt.providerModel = providerModel;
+  return attempt;
 }
 
 /** Earned by each call, in tenths of a retry. */

@@ -105,13 +105,10 @@ async function ask(deps: LnurlPayDeps, first: URL): Promise<{ found: JsonObject;
       continue;
     }
     const found = parseObject(Buffer.from(await body.bytes(bytesMax).catch(() => [])).toString());
-    const isFine = status >= 200 && status < 300 && found !== undefined;
-    if (/^error$/i.test(textOf(found?.status) ?? ''))
-      throw failed(url, `refused: ${reasonIn(found) ?? 'without a reason'}`);
-    const reason = isFine ? undefined : reasonIn(found);
-    if (!isFine)
-      throw failed(url, reason === undefined ? `answered with status ${status}` : `refused: ${reason}`);
-    return { found, at: url };
+    const isError = /^error$/i.test(textOf(found?.status) ?? '');
+    if (found && !isError && status >= 200 && status < 300) return { found, at: url };
+    const reason = reasonIn(found) ?? (isError ? 'without a reason' : undefined);
+    throw failed(url, reason === undefined ? `answered with status ${status}` : `refused: ${reason}`);
   }
   throw failed(url, 'redirects too often');
 }

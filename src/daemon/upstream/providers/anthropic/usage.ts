@@ -5,9 +5,8 @@ import { areCounts, countOf, type Json, objectOf, objectsOf } from '../../json.t
 export type PromptTokens = Pick<Tokens, 'input' | 'cachedInput' | 'cacheWrite'>;
 
 /** `input_tokens` excludes tokens read from or written to the cache; the neutral count includes them. */
-export function promptOf(usage: Json): PromptTokens {
+export function promptOf(usage: Json, { short, long } = writesIn(usage)): PromptTokens {
   const cachedInput = countOf(usage.cache_read_input_tokens) ?? 0;
-  const { short, long } = writesIn(usage);
   const cacheWrite = Math.max(short + long, countOf(usage.cache_creation_input_tokens) ?? 0);
   return { input: (countOf(usage.input_tokens) ?? 0) + cachedInput + cacheWrite, cachedInput, cacheWrite };
 }
@@ -29,10 +28,10 @@ export function reportedTokens(counts: Json): Tokens | undefined {
   const usage = withCompactions(counts);
   if (!areCounts(usage.input_tokens, usage.output_tokens)) return undefined;
   const webSearch = countOf(objectOf(usage.server_tool_use)?.web_search_requests) ?? 0;
-  const prompt = promptOf(usage);
-  const { short, long } = writesIn(usage);
+  const writes = writesIn(usage);
+  const prompt = promptOf(usage, writes);
   // A stream may have the split of its start only, and a total that grows with each use of a tool: the rest is kept as long.
-  const longCacheWrite = long > 0 && short === 0 ? prompt.cacheWrite : long;
+  const longCacheWrite = writes.long > 0 && writes.short === 0 ? prompt.cacheWrite : writes.long;
   return {
     ...prompt,
     output: countOf(usage.output_tokens) ?? 0,
