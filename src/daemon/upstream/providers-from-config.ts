@@ -152,8 +152,21 @@ function configuredProvider(upstream: ConfiguredUpstream, given: ProviderDeps): 
 export function localProvider(server: LocalServer, deps: ProviderDeps): Provider {
   const { name, baseUrl, models } = server;
   const adapter = chatAdapter({ name, baseUrl });
+  const details = models.map((model) => {
+    const { contextLength, kind } = model;
+    return [model.name, { contextLength, capabilities: kind && { kind } }] as const;
+  });
   return {
-    description: { name, kind: 'local', available: true, reason: null, models, wires: ['chat'], baseUrl },
+    description: {
+      name,
+      kind: 'local',
+      available: true,
+      reason: null,
+      models: models.map((model) => model.name),
+      details: Object.fromEntries(details),
+      wires: ['chat'],
+      baseUrl,
+    },
     upstream: embedding(makeUpstream(name, adapter, deps), openAiEmbeddings({ name, baseUrl }), deps),
     key: undefined,
     askNative: providerDecisions(deps.world, { name, kind: 'local', baseUrl }),

@@ -25,8 +25,12 @@ describe('local servers', () => {
     ];
     const found = await findLocalServers(network().send, { timeoutMs: 60_000, ports });
     expect(found).toEqual([
-      { name: 'ollama', baseUrl: `http://127.0.0.1:${ports[0]?.port}/v1`, models: ['llama3', 'qwen3'] },
-      { name: 'vllm', baseUrl: `http://127.0.0.1:${ports[1]?.port}/v1`, models: ['m'] },
+      {
+        name: 'ollama',
+        baseUrl: `http://127.0.0.1:${ports[0]?.port}/v1`,
+        models: [{ name: 'llama3' }, { name: 'qwen3' }],
+      },
+      { name: 'vllm', baseUrl: `http://127.0.0.1:${ports[1]?.port}/v1`, models: [{ name: 'm' }] },
     ]);
   });
 

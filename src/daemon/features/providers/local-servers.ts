@@ -1,4 +1,5 @@
 import type { World } from '../../base/world.ts';
+import type { ProviderDescription } from '../catalog/index.ts';
 import type { Provider } from './provider.ts';
 import type { ProviderSet } from './provider-set.ts';
 
@@ -60,5 +61,6 @@ function isKnown(known: Provider | undefined, found: Provider): boolean {
   if (known === undefined) return false;
   const { description: before } = known;
   const { description: now } = found;
-  return before.baseUrl === now.baseUrl && JSON.stringify(before.models) === JSON.stringify(now.models);
+  const listed = ({ models, details }: ProviderDescription) => JSON.stringify([models, details]);
+  return before.baseUrl === now.baseUrl && listed(before) === listed(now);
 }

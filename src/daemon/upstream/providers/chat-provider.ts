@@ -1,21 +1,14 @@
 import type { ModelListing, ProviderApi } from '../adapter.ts';
-import { listedCount, listedModel } from './listed-model.ts';
+import { compatibleListing } from './compatible-model.ts';
 import { chatAdapter } from './openai-chat/adapter.ts';
 import { openAiEmbeddings } from './openai-embeddings.ts';
-
-/** OpenAI's list of models, which compatible servers have too. */
-const openAiListing: ModelListing = {
-  url: (baseUrl) => `${baseUrl}/models`,
-  listIn: ({ data }) => data,
-  read: ({ id, created }) => listedModel(id, { createdAt: listedCount(created) }),
-};
 
 export interface ChatProviderOptions {
   /** Without a trailing slash. */
   baseUrl: string;
   /** A free endpoint that only accepts valid keys, by default the list of models. */
   keyCheckPath?: string;
-  /** Reads one model of the list; by default its name only. */
+  /** Reads one model of the list; by default what compatible servers tell of it. */
   readModel?: ModelListing['read'];
 }
 
@@ -23,7 +16,7 @@ export interface ChatProviderOptions {
 export function chatProvider({
   baseUrl,
   keyCheckPath = '/models',
-  readModel = openAiListing.read,
+  readModel = compatibleListing.read,
 }: ChatProviderOptions): ProviderApi {
   return {
     baseUrl,
@@ -32,6 +25,6 @@ export function chatProvider({
     embeddings: (settings) => openAiEmbeddings(settings),
     keyHeaders: (key) => ({ authorization: `Bearer ${key}` }),
     keyCheckUrl: (configuredUrl) => `${configuredUrl}${keyCheckPath}`,
-    models: { ...openAiListing, read: readModel },
+    models: { ...compatibleListing, read: readModel },
   };
 }

@@ -8,13 +8,14 @@ import { fakeWorld } from '../../../support/fake-world.ts';
 /** A daemon's catalog beside model servers that come and go. */
 function aMachine() {
   const world = fakeWorld();
-  const state = { models: undefined as string[] | undefined, looks: 0, indexed: 0 };
+  const state = { models: undefined as string[] | undefined, contextLength: 4096, looks: 0, indexed: 0 };
   const timeouts = {} as never;
   const find = async () => {
     state.looks += 1;
     const { models } = state;
     if (models === undefined) return [];
-    const server = { name: 'ollama' as const, baseUrl: 'http://127.0.0.1:11434/v1', models };
+    const listed = models.map((name) => ({ name, contextLength: state.contextLength }));
+    const server = { name: 'ollama' as const, baseUrl: 'http://127.0.0.1:11434/v1', models: listed };
     return [localProvider(server, { world, timeouts, makeCallId: () => 'call_1' })];
   };
   const onUnknown = () => local.lookAgain();
@@ -31,7 +32,8 @@ function aMachine() {
   });
   const local = createLocalServers({ find, providers, world });
   const id = async (name: string) => (await catalog.resolve(name)).id;
-  return { world, state, local, id };
+  const contextOf = async (name: string) => (await catalog.resolve(name)).offers[0]?.contextLength;
+  return { world, state, local, id, contextOf };
 }
 
 test('a server that is started later is found by a call for one of its models', async () => {
@@ -77,4 +79,14 @@ test('servers are looked for each minute, and one that is gone keeps its models'
   stop.abort();
   await looking;
   expect(failures).toEqual([]);
+});
+
+test('a model that is loaded again with another context has that one', async () => {
+  const { state, local, contextOf } = aMachine();
+  state.models = ['qwen3.6'];
+  await local.look();
+  expect(await contextOf('ollama/qwen3.6')).toBe(4096);
+  state.contextLength = 32_768;
+  await local.look();
+  expect(await contextOf('ollama/qwen3.6')).toBe(32_768);
 });

@@ -3,6 +3,7 @@ import type { Adapter, ProviderApi, ProviderSettings } from '../../adapter.ts';
 import { droppedMembers, type Sent } from '../../dropped-members.ts';
 import { countOf, type Json, objectOf } from '../../json.ts';
 import { adjustedBody } from '../adjusted-body.ts';
+import { contextLengthOf } from '../compatible-model.ts';
 import { listedModel, listedText, listedTime } from '../listed-model.ts';
 import { loginHeaders } from '../login-headers.ts';
 import { messageAsBatch, messagesDecoder, readMessage } from './decoder.ts';
@@ -32,8 +33,12 @@ export const anthropic: ProviderApi = {
       `${versioned(baseUrl)}/models?limit=1000${page === undefined ? '' : `&after_id=${encodeURIComponent(page)}`}`,
     listIn: ({ data }) => data,
     nextPage: ({ has_more: hasMore, last_id: last }) => (hasMore === true ? listedText(last) : undefined),
-    read: ({ id, display_name: title, created_at: createdAt }) =>
-      listedModel(id, { title: listedText(title), createdAt: listedTime(createdAt) }),
+    read: (model) =>
+      listedModel(model.id, {
+        title: listedText(model.display_name),
+        createdAt: listedTime(model.created_at),
+        contextLength: contextLengthOf(model),
+      }),
   },
 };
 
