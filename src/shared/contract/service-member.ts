@@ -120,13 +120,13 @@ export const ServiceMember = Type.Object(
 
 export type ServiceMember = Static<typeof ServiceMember>;
 
-/** A part of a request that did not reach the provider. */
+/** A part of a request that did not reach the model. */
 export const DroppedMember = Type.Object(
   {
     param: Type.String({ description: 'Its path in the request: `tools[3]`.' }),
     type: Type.Optional(Type.String({ description: 'The type of a tool or an item.' })),
   },
-  { $id: 'DroppedMember', description: 'A part of a request that did not reach the provider.' },
+  { $id: 'DroppedMember', description: 'A part of a request that did not reach the model.' },
 );
 
 /** The member `service` of an answer: provider, attempts and cost. */
@@ -148,7 +148,7 @@ export const ServiceAnswer = Type.Object(
     dropped: Type.Optional(
       Type.Array(DroppedMember, {
         description:
-          'Parts of the request that the provider’s format cannot express or that money does not cover; absent if none.',
+          'Parts of the request that the provider’s format cannot express, that exceed the context with which a server runs the model, or that money does not cover; absent if none.',
       }),
     ),
   },

@@ -193,7 +193,8 @@ export const TraceView = Type.Object(
     own_key: Type.Boolean({ description: 'Whether the workspace’s own provider key was used.' }),
     ...subscriptionMembers,
     dropped: Type.Array(DroppedMember, {
-      description: 'Parts of the request that the provider’s format cannot express.',
+      description:
+        'Parts of the request that the provider’s format cannot express, or that exceed the context with which a server runs the model.',
     }),
     hooks: Type.Optional(
       Type.Array(HookRunView, {

@@ -216,7 +216,8 @@ function meterOf(
       .slice(0, tracedRoutesMax)
       .map(({ provider, offer }) => ({ provider, model: offer.model })),
     captured,
-    promptTokens: plan.input.likely,
+    prompt: plan.input,
+    promptParam: call.inference.wire === 'responses' ? 'input' : 'messages',
     outputTokensMax: cap.outputTokensBound,
     isCapped: cap.isCapped,
     isCostLimited: plan.isCostLimited,

@@ -30,7 +30,7 @@ import type { Billed, FinishReason, InferenceEvent } from '../upstreams/neutral.
 import type { Dropped } from '../upstreams/upstream.ts';
 import type { CallObserver, CallProgress } from './call-observer.ts';
 import type { Output } from './output-items.ts';
-import { noTokens, tokensMax } from './pricing/cost-bound.ts';
+import { type InputTokens, noTokens, tokensMax } from './pricing/cost-bound.ts';
 import { pricesOfTier } from './pricing/service-tiers.ts';
 import type { Settled } from './renderer.ts';
 import { serviceAnswer } from './service-member.ts';
@@ -115,8 +115,10 @@ export interface MeterOptions extends HeldCallOptions {
   captured?: CallTrace['captured'];
   /** How the call waited for others to end; the list grows. */
   waits?: NonNullable<CallTrace['waits']>;
-  /** Estimate of the prompt, in tokens. */
-  promptTokens: number;
+  /** Estimates of the prompt, in tokens. */
+  prompt: Pick<InputTokens, 'likely' | 'text'>;
+  /** The member of the request with the prompt. */
+  promptParam: 'input' | 'messages';
   /** The output that the hold pays for, in tokens. */
   outputTokensMax: number;
   /** Whether the budget, and not the caller or the model, sets `outputTokensMax`. */
@@ -149,7 +151,7 @@ export class Meter {
   servedModel: string | undefined;
   /** What guardrails did; undefined if the call has to pass none. */
   hooks: readonly HookRun[] | undefined;
-  /** What the provider's format could not express. */
+  /** What the provider's format could not express, or the model has not read. */
   dropped: readonly Dropped[] = [];
   #route: Route | undefined;
   #output: Pick<Output, 'characters'> | undefined;
@@ -270,7 +272,7 @@ export class Meter {
     if (this.#reported) return this.#reported;
     if (!this.#route) return noTokens;
     const output = estimateTokens(this.#characters());
-    return { ...noTokens, input: this.#options.promptTokens, ...this.#reportedPrompt, output };
+    return { ...noTokens, input: this.#options.prompt.likely, ...this.#reportedPrompt, output };
   }
 
   /** How the call waited for others to end. */
@@ -311,6 +313,8 @@ export class Meter {
     const tokens = this.tokens();
     const route = this.#route;
     const prices = route && this.#prices(route.offer);
+    if (route && this.#isPromptCut(route))
+      this.dropped = [{ param: this.#options.promptParam }, ...this.dropped];
     return {
       status,
       errorCode,
@@ -348,6 +352,16 @@ export class Meter {
           }),
       },
     };
+  }
+
+  /**
+   * Whether the model has read a part of the prompt only: a server such as Ollama leaves out without a word what exceeds the context, and
+   * counts the tokens that are left. Of an estimate that is less than twice as much, nothing is said.
+   */
+  #isPromptCut({ offer: { kind, contextLength } }: Route): boolean {
+    if ((kind !== 'local' && kind !== 'compatible') || contextLength === null) return false;
+    const read = this.#reported?.input ?? 0;
+    return read > 0 && read <= contextLength && this.#options.prompt.text > 2 * contextLength;
   }
 
   #cost(tokens: Tokens): Cost | null {

@@ -38,6 +38,7 @@ export function buildOffer(
     prices: settled ?? listed?.prices ?? null,
     ...(set === undefined && list && { priceSource: list.source }),
     contextLength: details?.contextLength ?? listed?.contextLength ?? traits.contextLength,
+    ...(provider.kind === 'compatible' && details?.contextLength !== undefined && { isContextUnsure: true }),
     outputTokensMax: details?.outputTokensMax ?? traits.outputTokensMax,
     createdAt: details?.createdAt ?? snapshotTime(providerModel) ?? listed?.createdAt ?? null,
     capabilities: { ...traits.capabilities, ...details?.capabilities },

@@ -64,6 +64,8 @@ export interface Offer {
   priceSource?: string | undefined;
   /** In tokens; null if unknown. */
   contextLength: number | null;
+  /** Set if only the list of some server tells the context: what a call may cost does not rest on it. */
+  isContextUnsure?: true;
   outputTokensMax: number | null;
   /** Unix seconds; null if unknown. */
   createdAt: number | null;

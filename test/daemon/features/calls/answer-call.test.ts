@@ -48,7 +48,8 @@ async function started({ answer = document, canceled, settle }: Scene = {}) {
     marginPpm: 0,
     hold: await admission.hold(aHold('req_1')),
     startedAt: 0,
-    promptTokens: 10,
+    prompt: { likely: 10, text: 0 },
+    promptParam: 'input',
     outputTokensMax: 100,
     observers: [],
   });

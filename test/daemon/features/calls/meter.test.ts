@@ -25,7 +25,14 @@ const tokens = (input: number, output: number): Tokens => ({
   reasoning: 0,
 });
 
-async function meterWith(options: { held?: number; ownKey?: boolean; promptTokens?: number } = {}) {
+interface MeterScene {
+  held?: number;
+  ownKey?: boolean;
+  promptTokens?: number;
+  textTokens?: number;
+}
+
+async function meterWith(options: MeterScene = {}) {
   const settlements: Settlement[] = [];
   const world = fakeWorld();
   const admission = admissionOver({ settle: async (settlement) => settlements.push(settlement) });
@@ -53,7 +60,8 @@ async function meterWith(options: { held?: number; ownKey?: boolean; promptToken
     marginPpm: 50_000,
     hold: await admission.hold(record),
     startedAt: 0,
-    promptTokens: options.promptTokens ?? 100,
+    prompt: { likely: options.promptTokens ?? 100, text: options.textTokens ?? 0 },
+    promptParam: 'messages',
     outputTokensMax: 1000,
     observers: [],
   });
@@ -224,6 +232,25 @@ test('a call on the workspace’s own key is not charged', async () => {
   expect(settlements[0]).toMatchObject({ usage: { charged: 0, ownKey: true }, entries: [], tier: 'paid' });
 });
 
+/** esengine/DeepSeek-Reasonix#10245, ollama/ollama#3839, ralphgrewe/TradingAgents#168 */
+test.each([
+  ['a prompt that its server cut', 'local', 4096, 2051, true],
+  ['one of which a server lists the context', 'compatible', 4096, 2051, true],
+  ['one that fits', 'local', 32_768, 15_000, false],
+  ['one that the estimate may overrate', 'local', 8192, 8000, false],
+  ['one of which the server has read more than its list says', 'compatible', 4096, 14_000, false],
+  ['one that the server did not count', 'local', 4096, 0, false],
+  ['one at a server that does not tell its context', 'local', null, 2051, false],
+  ['one at a provider that refuses what is too long', 'anthropic', 4096, 2051, false],
+] as const)('%s', async (_case, kind, contextLength, read, isCut) => {
+  const { meter, output, settlements } = await meterWith({ textTokens: 15_000 });
+  meter.answerStarted(routeOf(offerOf('ollama', { kind, contextLength, prices: null })), output);
+  meter.report(tokens(read, 68));
+  await meter.settle({ status: 'completed', httpStatus: 200 });
+  const dropped = settlements[0]?.usage.trace?.dropped;
+  expect(dropped).toEqual(isCut ? [{ param: 'messages' }] : undefined);
+});
+
 test('a hold that cannot be written fails with unavailable', async () => {
   const admission = admissionOver({ hold: () => Promise.reject(new Error('disk full')) });
   const meter = new Meter({
@@ -233,7 +260,8 @@ test('a hold that cannot be written fails with unavailable', async () => {
     marginPpm: 0,
     hold: await admission.hold({ requestId: 'req_2' } as HoldRecord),
     startedAt: 0,
-    promptTokens: 0,
+    prompt: { likely: 0, text: 0 },
+    promptParam: 'input',
     outputTokensMax: 0,
     observers: [],
   });

@@ -56,6 +56,17 @@ describe('a name resolves', () => {
     expect(await catalog.resolve(name)).toBe(resolution);
   });
 
+  test('the context that a server lists is shown, but money does not rest on it', async () => {
+    const details = { m: { contextLength: 4096 } };
+    const contextOf = async (kind: 'compatible' | 'local') => {
+      const [offer] = (await catalogOf([provider('box', kind, { models: ['m'], details })]).resolve('box/m'))
+        .offers;
+      return [offer?.contextLength, offer?.isContextUnsure];
+    };
+    expect(await contextOf('compatible')).toEqual([4096, true]);
+    expect(await contextOf('local')).toEqual([4096, undefined]);
+  });
+
   test('each provider gets its own name of the model', async () => {
     const { offers } = await catalog.resolve('claude-opus-4-5');
     expect(offers.map(({ provider: name, providerModel }) => [name, providerModel])).toEqual([

@@ -42,11 +42,15 @@ export interface InputTokens {
   most: number;
   /** Estimate, for answers without a reported usage. */
   likely: number;
+  /** Estimate of what is text for sure. */
+  text: number;
 }
+
+type MediaTokens = Pick<InputTokens, 'most' | 'likely'>;
 
 export function inputTokens(inference: Inference): InputTokens {
   if (inference.embedding) return embeddingTokens(inference, inference.embedding.inputs);
-  const media: InputTokens = { most: 0, likely: 0 };
+  const media: MediaTokens = { most: 0, likely: 0 };
   let text = itemTokensMax + bytes(inference.instructions);
   for (const item of inference.items) {
     text += itemTokensMax;
@@ -65,7 +69,8 @@ export function inputTokens(inference: Inference): InputTokens {
   if (inference.format) text += bytes(JSON.stringify(inference.format));
   // The provider may or may not read unparsed members, so they count for the bound but not for the estimate.
   const passed = unparsedInputBytes(inference) + (readsBeyondRequest(inference) ? inputTokensUnknown : 0);
-  return { most: text + media.most + passed, likely: estimateTokens(text) + media.likely };
+  const textTokens = estimateTokens(text);
+  return { most: text + media.most + passed, likely: textTokens + media.likely, text: textTokens };
 }
 
 function embeddingTokens(inference: Inference, inputs: readonly EmbeddingInput[]): InputTokens {
@@ -76,12 +81,15 @@ function embeddingTokens(inference: Inference, inputs: readonly EmbeddingInput[]
     most += itemTokensMax + size;
     likely += typeof input === 'string' ? estimateTokens(size) : size;
   }
-  return { most, likely };
+  // Each input has a context of its own.
+  return { most, likely, text: 0 };
 }
 
 /** Upper bound of the input on an offer: its context holds all of a conversation, but each input of its own. */
-function inputBoundOn({ contextLength }: Offer, { embedding }: Inference, inputTokens: number): number {
-  const most = contextLength === null ? tokensMax : contextLength * (embedding?.inputs.length ?? 1);
+function inputBoundOn(offer: Offer, { embedding }: Inference, inputTokens: number): number {
+  const { contextLength, isContextUnsure = false } = offer;
+  const isUnknown = contextLength === null || isContextUnsure;
+  const most = isUnknown ? tokensMax : contextLength * (embedding?.inputs.length ?? 1);
   return Math.min(inputTokens, most, tokensMax);
 }
 
@@ -95,7 +103,7 @@ function reasoningBytes(summary: readonly string[], payload: unknown): number {
 }
 
 /** Returns the bytes of text parts, and adds the tokens of other parts to `media`. */
-function addParts(parts: readonly ContentPart[], media: InputTokens): number {
+function addParts(parts: readonly ContentPart[], media: MediaTokens): number {
   let text = 0;
   for (const part of parts) {
     if (part.type === 'text') text += bytes(part.text);
@@ -110,7 +118,7 @@ function addParts(parts: readonly ContentPart[], media: InputTokens): number {
   return text;
 }
 
-function addPicture(media: InputTokens): void {
+function addPicture(media: MediaTokens): void {
   media.most += imageTokensMax;
   media.likely += imageTokensTypical;
 }

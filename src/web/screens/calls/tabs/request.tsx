@@ -6,7 +6,7 @@ export function Request({ trace }: { trace: TraceView }) {
     <>
       {trace.dropped.length > 0 && (
         <p class="warn">
-          The provider’s format cannot express: {trace.dropped.map((one) => JSON.stringify(one)).join(', ')}
+          Did not reach the model: {trace.dropped.map((one) => JSON.stringify(one)).join(', ')}
         </p>
       )}
       <Body trace={trace} part="request" />

@@ -52,6 +52,15 @@ describe('the upper bound of the input tokens', () => {
     expect(hold).toBe(1_000_000 * 3_000 + 16 * 8_000);
     expect(likely).toBeLessThan(10_000);
   });
+
+  test('does not rest on what the list of some server says of its context', () => {
+    const inference = asking([{ type: 'text', text: 'x'.repeat(50_000) }], { outputTokensMax: 16 });
+    const costIn = (more: Partial<Offer>) =>
+      costBound([routeAt(prices, more)], inference, { inputTokens: 50_000, marginPpm: 0 });
+    const context = { contextLength: 4096 };
+    expect(costIn(context)).toBe(4096 * 3_000 + 16 * 8_000);
+    expect(costIn({ ...context, isContextUnsure: true })).toBe(50_000 * 3_000 + 16 * 8_000);
+  });
 });
 
 test('the cost of the largest call is exact at the highest price that is accepted', () => {
