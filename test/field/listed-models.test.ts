@@ -1,6 +1,6 @@
 import { expect, onTestFinished, test } from 'vitest';
 import { listModels } from '../../src/daemon/upstream/list-models.ts';
-import { findLocalServers } from '../../src/daemon/upstream/local-servers.ts';
+import { findLocalServers, localServerPlaces } from '../../src/daemon/upstream/local-servers.ts';
 import { createNetwork } from '../../src/daemon/upstream/network.ts';
 import { anthropic } from '../../src/daemon/upstream/providers/anthropic/index.ts';
 import { openAi } from '../../src/daemon/upstream/providers/openai.ts';
@@ -82,15 +82,15 @@ function network() {
 }
 
 const answering = async (body: object | ((path: string) => object)) => {
-  const { port } = await startRawServer((socket, request) => {
+  const { url } = await startRawServer((socket, request) => {
     const path = /^GET (\S+)/.exec(request)?.[1] ?? '';
     socket.write(wholeAnswer(JSON.stringify(typeof body === 'function' ? body(path) : body)));
   });
-  return port;
+  return url;
 };
 
 const listedBy = async (body: object, api: typeof openAi = openAi) => {
-  const baseUrl = `http://127.0.0.1:${await answering(body)}/v1`;
+  const baseUrl = `${await answering(body)}/v1`;
   return await listModels(network().send, { name: 'acme', api, baseUrl, key: undefined });
 };
 
@@ -122,8 +122,8 @@ test('models that generate neither text nor embeddings are not listed', async ()
 });
 
 async function localModels(name: 'lmstudio' | 'ollama', body: (path: string) => object) {
-  const ports = [{ name, port: await answering(body) }];
-  const [server] = await findLocalServers(network().send, { timeoutMs: 60_000, ports });
+  const places = [{ name, origin: await answering(body) }];
+  const [server] = await findLocalServers(network().send, { timeoutMs: 60_000, places });
   return server?.models.map((model) => [model.name, model.contextLength, model.kind]);
 }
 
@@ -170,4 +170,26 @@ test('a local server without further lists is found all the same', async () => {
     path === '/api/ps' ? { error: 'not found' } : { data: [{ id: 'llama3', owned_by: 'library' }] },
   );
   expect(models).toEqual([['llama3', undefined, undefined]]);
+});
+
+/** ankit373/hydra#282, AlexsJones/llmfit#516, SamSaffron/term-llm#446, gizmax/Sandcastle#279 */
+test.each([
+  [undefined, 'http://127.0.0.1:11434'],
+  ['', 'http://127.0.0.1:11434'],
+  ['http://127.0.0.1:11500', 'http://127.0.0.1:11500'],
+  ['127.0.0.1:11500/', 'http://127.0.0.1:11500'],
+  [':11500', 'http://127.0.0.1:11500'],
+  ['0.0.0.0', 'http://127.0.0.1:11434'],
+  ['http://0.0.0.0:11500', 'http://127.0.0.1:11500'],
+  ['[::]:11500', 'http://127.0.0.1:11500'],
+  ['::1', 'http://[::1]:11434'],
+  ['[::1]:11500', 'http://[::1]:11500'],
+  ['host.docker.internal', 'http://host.docker.internal:11434'],
+  ['"box.local:11500"', 'http://box.local:11500'],
+  ['https://box.example', 'https://box.example'],
+  ['https://box.example/ollama/', 'https://box.example/ollama'],
+  ['https://ollama.com', 'http://127.0.0.1:11434'],
+  ['box.local:port', 'http://127.0.0.1:11434'],
+])('Ollama with OLLAMA_HOST=%s is at %s', (written, origin) => {
+  expect(localServerPlaces(written)).toContainEqual({ name: 'ollama', origin });
 });

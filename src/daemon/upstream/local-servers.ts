@@ -1,5 +1,7 @@
 import { ownValue } from '../../shared/json/json-object.ts';
 import type { LocalServerName } from '../../shared/known-providers.ts';
+import { bareValue } from '../../shared/text/bare-value.ts';
+import { trimEnd } from '../../shared/text/trim-text.ts';
 import { versionHeader } from '../../shared/version.ts';
 import type { World } from '../base/world.ts';
 import type { ListedModel } from '../features/catalog/index.ts';
@@ -15,18 +17,48 @@ export interface LocalServer {
   models: ListedModel[];
 }
 
-/** The port on which a server listens by default. */
-export interface LocalServerPort {
+/** Where a server may listen. */
+export interface LocalServerPlace {
   name: LocalServerName;
-  port: number;
+  /** Without a trailing slash, and without `/v1`. */
+  origin: string;
 }
 
-const defaultPorts: readonly LocalServerPort[] = [
-  { name: 'ollama', port: 11434 },
-  { name: 'lmstudio', port: 1234 },
-  { name: 'llamacpp', port: 8080 },
-  { name: 'vllm', port: 8000 },
-];
+/** The ports on which the servers listen by default. */
+const ports: Readonly<Record<LocalServerName, number>> = {
+  ollama: 11434,
+  lmstudio: 1234,
+  llamacpp: 8080,
+  vllm: 8000,
+};
+
+/** Where the servers listen, Ollama as its variable `OLLAMA_HOST` says. */
+export function localServerPlaces(ollamaHost: string | undefined): LocalServerPlace[] {
+  const ollama = ollamaHost === undefined ? undefined : ollamaOrigin(ollamaHost);
+  return Object.entries(ports).map(([name, port]) => ({
+    name: name as LocalServerName,
+    origin: (name === 'ollama' ? ollama : undefined) ?? `http://127.0.0.1:${port}`,
+  }));
+}
+
+/**
+ * Reads `OLLAMA_HOST`, in which all parts are optional, and which also tells the server on which addresses to listen; undefined for what is
+ * no address, and for Ollama's own service, which needs a key. Source: Ollama's FAQ.
+ */
+function ollamaOrigin(written: string): string | undefined {
+  const [, scheme, place = '', path = ''] =
+    /^(?:(https?):\/\/)?([^/]*)(\/.*)?$/i.exec(bareValue(written)) ?? [];
+  const host = /^[\da-f]*(:[\da-f]*){2,}$/i.test(place)
+    ? `[${place}]`
+    : place.replace(/^(?=:|$)/, '127.0.0.1');
+  const url = URL.parse(
+    `${scheme ?? 'http'}://${host}${scheme || /:\d+$/.test(host) ? '' : `:${ports.ollama}`}`,
+  );
+  if (!url || /(^|\.)ollama\.com$/.test(url.hostname)) return undefined;
+  // On all addresses: it is reached at its own.
+  if (url.hostname === '0.0.0.0' || url.hostname === '[::]') url.hostname = '127.0.0.1';
+  return url.origin + trimEnd(path, '/');
+}
 
 /** Servers by `owned_by` of their models, since any program may use the last two ports. */
 const serverByOwner: Record<string, LocalServerName> = {
@@ -47,21 +79,20 @@ const detailPaths: Partial<Record<LocalServerName, string>> = {
 
 const bytesMax = 8 * 1024 * 1024;
 
-/** The model servers on this machine that answer within the timeout. Never rejects. */
+/** The model servers at these places that answer within the timeout. Never rejects. */
 export async function findLocalServers(
   send: World['send'],
-  { timeoutMs, ports = defaultPorts }: { timeoutMs: number; ports?: readonly LocalServerPort[] },
+  { timeoutMs, places }: { timeoutMs: number; places: readonly LocalServerPlace[] },
 ): Promise<LocalServer[]> {
-  const servers = await Promise.all(ports.map((port) => probe(send, port, timeoutMs)));
+  const servers = await Promise.all(places.map((place) => probe(send, place, timeoutMs)));
   return servers.filter((server) => server !== undefined);
 }
 
 async function probe(
   send: World['send'],
-  { name, port }: LocalServerPort,
+  { name, origin }: LocalServerPlace,
   timeoutMs: number,
 ): Promise<LocalServer | undefined> {
-  const origin = `http://127.0.0.1:${port}`;
   const baseUrl = `${origin}/v1`;
   const listAt = async (url: string): Promise<Json[] | undefined> => {
     const answer = await send({

@@ -25,7 +25,7 @@ import { withEdits, withEmbeddingEdits } from './edited-requests.ts';
 import { withEmbeddings } from './embeddings/with-embeddings.ts';
 import { httpUpstream } from './http-upstream.ts';
 import { listModels } from './list-models.ts';
-import { findLocalServers, type LocalServer } from './local-servers.ts';
+import { findLocalServers, type LocalServer, localServerPlaces } from './local-servers.ts';
 import { anthropic } from './providers/anthropic/index.ts';
 import { openAi } from './providers/openai.ts';
 import { chatAdapter } from './providers/openai-chat/adapter.ts';
@@ -328,7 +328,8 @@ export async function configuredProviders(config: Config, { world, makeId }: Fin
 export async function detectLocalProviders(config: Config, { world, makeId }: FindDeps): Promise<Provider[]> {
   if (!config.findsLocalServers) return [];
   const deps = { world, timeouts: config.timeouts, makeCallId: () => makeId('call') };
-  const servers = await findLocalServers(world.send, { timeoutMs: localTimeoutMs });
+  const places = localServerPlaces(config.ollamaHost);
+  const servers = await findLocalServers(world.send, { timeoutMs: localTimeoutMs, places });
   const configured = new Set(config.upstreams.map((upstream) => upstream.name));
   return servers.filter(({ name }) => !configured.has(name)).map((server) => localProvider(server, deps));
 }

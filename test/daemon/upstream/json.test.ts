@@ -52,7 +52,7 @@ describe('JSON that is nested too deeply', () => {
     const send = saying(`{"data":[{"id":"m","extra":${deep}}]}`);
     const place = { api: openAi, name: 'openai', baseUrl: 'http://openai.test/v1', key: undefined };
     await expect(listModels(send, place)).rejects.toMatchObject({ kind: 'broken' });
-    const ports = [{ name: 'ollama', port: 11434 }] as const;
-    expect(await findLocalServers(send, { timeoutMs: 1_000, ports })).toEqual([]);
+    const places = [{ name: 'ollama', origin: 'http://127.0.0.1:11434' }] as const;
+    expect(await findLocalServers(send, { timeoutMs: 1_000, places })).toEqual([]);
   });
 });

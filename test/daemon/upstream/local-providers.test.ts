@@ -24,8 +24,8 @@ test('a local server that was found embeds texts, in requests that every server 
     await network.close();
     await fake.close();
   });
-  const ports = [{ name: 'ollama' as const, port: Number(new URL(fake.baseUrl).port) }];
-  const [server] = await findLocalServers(network.send, { timeoutMs: 60_000, ports });
+  const places = [{ name: 'ollama' as const, origin: new URL(fake.baseUrl).origin }];
+  const [server] = await findLocalServers(network.send, { timeoutMs: 60_000, places });
   if (!server) throw new Error('the server was not found');
   const world = { send: network.send } as Parameters<typeof localProvider>[1]['world'];
   const { upstream } = localProvider(server, { world, timeouts, makeCallId: () => 'call_1' });

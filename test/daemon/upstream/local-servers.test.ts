@@ -11,33 +11,33 @@ function network() {
 }
 
 const list = (...models: object[]) => wholeAnswer(JSON.stringify({ object: 'list', data: models }));
-const answering = async (text: string) => (await startRawServer((socket) => socket.write(text))).port;
+const answering = async (text: string) => (await startRawServer((socket) => socket.write(text))).url;
 
 describe('local servers', () => {
   test('are found if they answer with a list of models, and identified by its owner', async () => {
-    const ports = [
+    const places = [
       {
         name: 'ollama' as const,
-        port: await answering(list({ id: 'llama3', owned_by: 'library' }, { id: 'qwen3' })),
+        origin: await answering(list({ id: 'llama3', owned_by: 'library' }, { id: 'qwen3' })),
       },
-      { name: 'llamacpp' as const, port: await answering(list({ id: 'm', owned_by: 'vllm' })) },
-      { name: 'vllm' as const, port: 1 },
+      { name: 'llamacpp' as const, origin: await answering(list({ id: 'm', owned_by: 'vllm' })) },
+      { name: 'vllm' as const, origin: 'http://127.0.0.1:1' },
     ];
-    const found = await findLocalServers(network().send, { timeoutMs: 60_000, ports });
+    const found = await findLocalServers(network().send, { timeoutMs: 60_000, places });
     expect(found).toEqual([
       {
         name: 'ollama',
-        baseUrl: `http://127.0.0.1:${ports[0]?.port}/v1`,
+        baseUrl: `${places[0]?.origin}/v1`,
         models: [{ name: 'llama3' }, { name: 'qwen3' }],
       },
-      { name: 'vllm', baseUrl: `http://127.0.0.1:${ports[1]?.port}/v1`, models: [{ name: 'm' }] },
+      { name: 'vllm', baseUrl: `${places[1]?.origin}/v1`, models: [{ name: 'm' }] },
     ]);
   });
 
   test('that do not answer are not waited for', async () => {
-    const { port } = await startRawServer(() => undefined);
-    const ports = [{ name: 'lmstudio' as const, port }];
-    expect(await findLocalServers(network().send, { timeoutMs: 100, ports })).toEqual([]);
+    const { url } = await startRawServer(() => undefined);
+    const places = [{ name: 'lmstudio' as const, origin: url }];
+    expect(await findLocalServers(network().send, { timeoutMs: 100, places })).toEqual([]);
   });
 
   test.each([
@@ -46,7 +46,7 @@ describe('local servers', () => {
     ['a refusal', wholeAnswer('{}', { status: '401 Unauthorized' })],
     ['a gateway', wholeAnswer('{"data":[]}', { headers: [`${versionHeader}: 0.1.0`] })],
   ])('%s is ignored', async (_case, text) => {
-    const ports = [{ name: 'vllm' as const, port: await answering(text) }];
-    expect(await findLocalServers(network().send, { timeoutMs: 60_000, ports })).toEqual([]);
+    const places = [{ name: 'vllm' as const, origin: await answering(text) }];
+    expect(await findLocalServers(network().send, { timeoutMs: 60_000, places })).toEqual([]);
   });
 });

@@ -239,6 +239,8 @@ export function callConfig(
       }),
     ),
     findsLocalServers: local_servers,
+    /** Where Ollama is, as its own programs read it. */
+    ollamaHost: env.OLLAMA_HOST,
     /** Whether new work is rejected under overload. */
     shedsLoad: shed_load,
     timeouts: {
