@@ -5,14 +5,14 @@ import { parseTime, unixSeconds } from '../../../shared/time/time.ts';
 const comparedCharsMax = 100;
 
 /**
- * The common form of a model's spellings: makers write `claude-opus-4-5`, resellers `claude-opus-4.5`; `-latest` and a
- * final `-0` are dropped.
+ * The common form of a model's spellings: makers write `claude-opus-4-5`, resellers `claude-opus-4.5`; `-latest`, a
+ * final `-0` and Ollama's `:latest`, which it adds to names without a tag, are dropped.
  */
 export function canonicalName(id: string): string {
   return id
     .toLowerCase()
     .replaceAll('.', '-')
-    .replace(/-latest$/, '')
+    .replace(/[-:]latest$/, '')
     .replace(/^((?:.*\/)?claude-[a-z]+-\d+)-0$/, '$1');
 }
 

@@ -22,7 +22,7 @@ describe('a name resolves', () => {
     }),
     provider('box', 'compatible', { models: ['llama-3.3', 'qwen3'] }),
     provider('any', 'compatible', { models: '*' }),
-    provider('ollama', 'local', { models: ['qwen3:8b'] }),
+    provider('ollama', 'local', { models: ['qwen3:8b', 'llama3.2:latest'] }),
     simulator,
   ]);
 
@@ -41,6 +41,10 @@ describe('a name resolves', () => {
     ['openrouter/new/thing', 'new/thing', ['openrouter']],
     ['assistant', 'sim/assistant', ['simulator']],
     ['qwen3:8b', 'ollama/qwen3:8b', ['ollama']],
+    // iDiagoValeta/localOllamaRAG#129, ogx-ai/ogx#1903, microsoft/genaiscript#1698
+    ['llama3.2', 'ollama/llama3.2:latest', ['ollama']],
+    ['ollama/llama3.2', 'ollama/llama3.2:latest', ['ollama']],
+    ['llama3.2:latest', 'ollama/llama3.2:latest', ['ollama']],
     // What Claude Code and others send: anthropics/claude-code#41120, BerriAI/litellm#12061, finch-xu/cc-router#22
     ['claude-opus-4-5-20251101', 'anthropic/claude-opus-4-5', ['anthropic', 'openrouter', 'vercel']],
     ['claude-opus-4-5@20251101', 'anthropic/claude-opus-4-5', ['anthropic', 'openrouter', 'vercel']],
