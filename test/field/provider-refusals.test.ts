@@ -2,6 +2,7 @@ import { describe, expect, test } from 'vitest';
 import { anthropic } from '../../src/daemon/upstream/providers/anthropic/index.ts';
 import { googleAdapter } from '../../src/daemon/upstream/providers/google/index.ts';
 import { chatAdapter } from '../../src/daemon/upstream/providers/openai-chat/adapter.ts';
+import { errorStatusIn } from '../../src/daemon/upstream/response-body.ts';
 
 /** What refusals say, wherever their servers write it. The texts are ours. */
 
@@ -126,4 +127,32 @@ test.each([
     const { kind, details } = refusal(format, 429, body);
     expect({ kind, seconds: details.retryAfterSeconds }).toEqual({ kind: 'rate-limited', seconds });
   }
+});
+
+/** What the texts of the other servers say is no refusal of what was asked: the model is there and does not run. */
+test.each([
+  ['tinyhumansai/openhuman#4181', 400, { message: 'No models loaded. Load one first.', param: 'model' }],
+  ['continuedev/continue#10150', 400, { message: 'Failed to load model "m". Error: Error loading model.' }],
+  ['continuedev/continue#10150', 404, { message: 'Failed to load model "m".', code: 'model_not_found' }],
+  ['lmstudio-ai/lmstudio-bug-tracker#1492', 400, 'Model unloaded.'],
+  ['lmstudio-ai/lmstudio-bug-tracker#2255', 500, 'The model has crashed. (Exit code: null)'],
+  ['Blaizzy/mlx-vlm#1717', 400, { message: 'Failed to load model: unsupported architecture' }],
+])('a model that its server cannot run now (%s, %i)', (_cite, status, error) => {
+  const message = typeof error === 'string' ? error : error.message;
+  expect(refusal('chat', status, { error })).toMatchObject({
+    kind: 'server',
+    details: { publicMessage: message, status },
+  });
+});
+
+test('a caller who quotes such a sentence changes nothing', () => {
+  const error = { message: 'Invalid value: "No models loaded" is no role.', param: 'messages[0].role' };
+  expect(refusal('chat', 400, { error })).toMatchObject({ kind: 'caller' });
+});
+
+/** lmstudio-ai/lmstudio-bug-tracker#618, pssah4/vault-operator#73 */
+test('the answer of LM Studio to an address that it does not have', () => {
+  const answer = { error: 'Unexpected endpoint or method. (POST /chat/completions)' };
+  expect(errorStatusIn(answer)).toBe(404);
+  expect(refusal('chat', 404, answer)).toMatchObject({ kind: 'server', details: { status: 404 } });
 });

@@ -60,8 +60,12 @@ export const badKey = /invalid_api_key|incorrect_api_key|authentication|unauthor
 const refused =
   /invalid_prompt|invalid_request|bad_?request|context_length|unsupported|invalid_image|image_|tool_use_failed/;
 
+/** LM Studio says so of addresses that it does not have, as a success. */
+export const noEndpoint = /^unexpected endpoint or method/i;
+
 /** The status of an error that was not sent with one of its own. */
 export function statusOf(error: unknown): number {
+  if (typeof error === 'string' && noEndpoint.test(error)) return 404;
   const { code, status, status_code, type } = objectOf(error) ?? {};
   const number = statusIn(code ?? status) ?? statusIn(status_code);
   if (number !== undefined) return number;

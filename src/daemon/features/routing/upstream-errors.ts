@@ -136,7 +136,10 @@ function isTooLarge({ details: { status, providerCode } }: UpstreamFailure): boo
 }
 
 function summaryOf({ provider, status, errorCode }: Attempt, reason: string | undefined): string {
-  const isWrongAddress = (status === 404 || status === 405) && errorCode === 'server_error';
+  const isWrongAddress =
+    (status === 404 || status === 405) &&
+    errorCode === 'server_error' &&
+    /^(not found|method not allowed)?$/i.test(reason ?? '');
   const what = isWrongAddress ? wrongAddress : (descriptions[errorCode ?? ''] ?? 'failed');
   return `${provider} ${what}${reason ? `: ${reason}` : ''}${status >= 400 ? ` (${status})` : ''}`;
 }

@@ -6,7 +6,7 @@ import {
 import { faultPath, refusalIn, sentenceOf } from '../../error-sentence.ts';
 import { isObject } from '../../json.ts';
 import { isHtmlRefusal } from '../../response-body.ts';
-import { badKey, billing, rate, statusIn, statusOf, vendorError } from '../../vendor-errors.ts';
+import { badKey, billing, noEndpoint, rate, statusIn, statusOf, vendorError } from '../../vendor-errors.ts';
 import { accountFailure, explanationOf } from '../provider-failures.ts';
 import { retryAfterSeconds, waitIn, waitSaid } from '../retry-after.ts';
 import { sanitizeProviderMessage, unquotedStart } from '../sanitize-provider-message.ts';
@@ -34,6 +34,12 @@ const noModelMessage =
 const unsupported =
   /unsupported|not[ _]supported|does not support|unavailable now|no endpoints found that support/i;
 const flagged = /content_policy|content_filter|moderation/;
+/**
+ * What servers say, with any status, of a model that they have and cannot run now. Sources: tinyhumansai/openhuman#4181,
+ * continuedev/continue#10150, NousResearch/hermes-agent#102044, lmstudio-ai/lmstudio-bug-tracker#1492 and #2255, Blaizzy/mlx-vlm#1717.
+ */
+const notRunning =
+  /\b(no models? (is |are )?loaded|(failed|unable|could not|error) (to )?load(ing)? (the )?model|model (is |was )?unloaded|model has crashed)\b/i;
 const badKeyMessage = /(incorrect|invalid)[^.]{0,20}api key|api key[^.]{0,20}(incorrect|invalid|not valid)/i;
 
 /**
@@ -47,7 +53,8 @@ export function openAiFailure(
   body: string,
 ): UpstreamFailure {
   const info = errorInfoOf(refusalIn(status, body));
-  const kind = isHtmlRefusal(status, body) ? 'server' : kindOf(status, info);
+  const isNotRunning = notRunning.test(unquotedStart(info.ownMessage));
+  const kind = isNotRunning || isHtmlRefusal(status, body) ? 'server' : kindOf(status, info);
   const details: UpstreamFailureDetails = { status };
   const said = kind === 'rate-limited' ? waitSaid(info.message) : undefined;
   const retryAfter = retryAfterSeconds(headers) ?? info.retryAfterSeconds ?? said;
@@ -55,7 +62,8 @@ export function openAiFailure(
   if (kind === 'caller') Object.assign(details, callerDetails(status, info));
 
   const code = info.code || info.type;
-  if (info.hasCode || code !== '') Object.assign(details, explanationOf(kind, code, info.message));
+  if (isNotRunning || info.hasCode || code !== '')
+    Object.assign(details, explanationOf(kind, code, info.message));
   return new UpstreamFailure(kind, `${name} answered ${status}${code && ` (${code})`}`, details);
 }
 
@@ -127,7 +135,7 @@ function kindOf(
 
 /** What was not found: the URL, a feature that the request needs, or the model. */
 function kindOfNotFound(code: string, message: string): UpstreamFailureKind {
-  if (code === '' && /^(not found)?$/i.test(message)) return 'server';
+  if (code === '' && (/^(not found)?$/i.test(message) || noEndpoint.test(message))) return 'server';
   return unsupported.test(message) ? 'caller' : 'unknown-model';
 }
 
