@@ -314,6 +314,16 @@ test('`config set` changes the file of the running daemon', async () => {
   await other.stop();
 });
 
+test('upstreams are listed and added before there is a file and a daemon', async () => {
+  const home = await temporaryHome();
+  const first = (...args: string[]) =>
+    runCli(['upstreams', ...args], { env: { GATEWAY_HOME: home }, loadConfigTools: async () => configTools });
+  expect(await first('list', '--json')).toMatchObject({ code: 0, stdout: '[]\n' });
+  expect(await first('remove', 'acme', '--yes')).toMatchObject({ code: 1 });
+  expect(await first('add', 'acme', 'https://llm.acme.example/v1')).toMatchObject({ code: 0 });
+  expect((await first('list', '--json=name')).stdout).toContain('"acme"');
+});
+
 test('`config path` and `config schema` need no daemon', async () => {
   const elsewhere = { env: { GATEWAY_HOME: '/nowhere' }, loadConfigTools: async () => configTools };
   expect((await runCli(['config', 'path'], elsewhere)).stdout).toBe('/nowhere/config.yaml\n');

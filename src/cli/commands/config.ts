@@ -62,10 +62,9 @@ export async function fileSettings(context: Context, file: string | undefined): 
   return settings.map(({ name, value, source, place }) => ({ name, value, source, place }));
 }
 
-/** The given file, or that of the running daemon, or the default one. */
-export async function configFile(context: Context, given: string | undefined): Promise<string> {
-  const tools = await (await context.daemon()).loadConfigTools();
-  return tools.path(configLocation(context, given ?? (await runningDaemon(context))?.file));
+/** The given file, or that of the running daemon; undefined for the default one, which need not be there. */
+export async function configFile(context: Context, given: string | undefined): Promise<string | undefined> {
+  return given ?? (await runningDaemon(context))?.file;
 }
 
 function textOf(value: unknown): string {
@@ -189,7 +188,8 @@ async function reload(client: Client, name: string): Promise<Reloaded> {
 
 export const configPathCommand = (context: Context) =>
   new Command('path').addHelpText('after', example('$EDITOR "$(gateway config path)"')).action(async () => {
-    const file = await configFile(context, undefined);
+    const tools = await (await context.daemon()).loadConfigTools();
+    const file = tools.path(configLocation(context, await configFile(context, undefined)));
     if (context.out.wantsJson()) return context.out.document({ file });
     context.out.text(`${file}\n`);
   });
