@@ -2,7 +2,8 @@ import { type IncomingAnswer, NetworkFailure, type World } from '../base/world.t
 import type { ProviderCheck } from '../features/providers/index.ts';
 import type { Adapter, ProviderApi } from './adapter.ts';
 import { placeOf } from './http-upstream.ts';
-import { readText } from './response-body.ts';
+import { parseObject } from './json.ts';
+import { errorStatusIn, readText } from './response-body.ts';
 
 export interface CheckedProvider {
   name: string;
@@ -43,11 +44,25 @@ async function ask(send: World['send'], provider: CheckedProvider): Promise<Verd
       idleTimeoutMs: timeoutMs,
       totalTimeoutMs: timeoutMs,
     });
-    return await verdictOf(answer, provider);
+    const verdict = await verdictOf(answer, provider);
+    return verdict.problem === 'address' ? await withVersion(send, verdict, provider) : verdict;
   } catch (error) {
     if (!(error instanceof NetworkFailure)) throw error;
     return unreached(error, provider);
   }
+}
+
+/** Adds where the API is if only its version is missing, as most servers have `/v1`. Source: pssah4/vault-operator#73. */
+async function withVersion(
+  send: World['send'],
+  verdict: Verdict,
+  provider: CheckedProvider,
+): Promise<Verdict> {
+  const [, base] = /^(.*)\/models$/.exec(provider.url) ?? [];
+  if (base === undefined || /\/v\d/.test(base)) return verdict;
+  const { problem } = await ask(send, { ...provider, url: `${base}/v1/models` });
+  const isThere = problem === null || problem === 'key';
+  return isThere ? { ...verdict, remedy: `Set ${provider.addressSetting} to ${base}/v1.` } : verdict;
 }
 
 async function verdictOf(answer: IncomingAnswer, provider: CheckedProvider): Promise<Verdict> {
@@ -61,7 +76,9 @@ async function verdictOf(answer: IncomingAnswer, provider: CheckedProvider): Pro
   }
   const isPage = headers['content-type']?.toLowerCase().startsWith('text/html') ?? false;
   if (status < 400 && !isPage) {
-    body.cancel();
+    const json = parseObject(await readText(body, bytesMax));
+    const failed = json && errorStatusIn(json);
+    if (failed === 404) return wrongAddress('it has no list of models at its address', provider);
     const accepts = keyVariable === undefined ? '' : ' and accepts the key';
     return { problem: null, message: `it answers${accepts}`, remedy: null };
   }

@@ -7,7 +7,7 @@ import { openAi } from '../../../src/daemon/upstream/providers/openai.ts';
 const key = 'sk-never-shown-0123456789';
 const baseUrl = 'https://llm.example/v1';
 
-async function check(send: World['send'], more: { keyVariable?: string | undefined } = {}) {
+async function check(send: World['send'], more: { keyVariable?: string | undefined; url?: string } = {}) {
   const verdict = await checkProvider(
     { send, elapsed: () => 0 },
     {
@@ -52,6 +52,8 @@ test.each([
   [404, refusal('Not found'), {}, 'address', 'base_url'],
   [404, '<html>', { 'content-type': 'text/html' }, 'address', 'base_url'],
   [200, '<html>', { 'content-type': 'text/html; charset=utf-8' }, 'address', 'base_url'],
+  // lmstudio-ai/lmstudio-bug-tracker#618
+  [200, '{"error":"Unexpected endpoint or method. (GET /models)"}', {}, 'address', 'base_url'],
   [301, '', { location: `https://new.example/v1?key=${key}` }, 'redirect', 'https://new.example'],
   [308, '', {}, 'redirect', 'base_url'],
   [500, 'oops', {}, 'failing', 'later'],
@@ -93,4 +95,28 @@ test.each([
 test('a server that wants a key that no one configured', async () => {
   const verdict = await check(answer(401, refusal('No key')), { keyVariable: undefined });
   expect(verdict).toMatchObject({ problem: 'key', remedy: expect.stringContaining('key_env') });
+});
+
+/** pssah4/vault-operator#73, vijayk1989/TheStoryNexusTauriApp#17, awaescher/OllamaSharp#356 */
+test.each([
+  ['is there', 200, '{"data":[]}', 'Set the base_url of acme to https://llm.example/v1.'],
+  [
+    'wants another key',
+    401,
+    refusal('Incorrect API key'),
+    'Set the base_url of acme to https://llm.example/v1.',
+  ],
+  ['is elsewhere', 404, refusal('Not found'), 'Check the base_url of acme.'],
+])('an API that %s with its version', async (_where, status, body, remedy) => {
+  const asked: string[] = [];
+  const send: World['send'] = async (request) => {
+    asked.push(request.url);
+    const isVersioned = request.url.endsWith('/v1/models');
+    return await answer(isVersioned ? status : 404, isVersioned ? body : refusal('Not found'))(request);
+  };
+  expect(await check(send, { url: 'https://llm.example/models' })).toMatchObject({
+    problem: 'address',
+    remedy,
+  });
+  expect(asked).toEqual(['https://llm.example/models', 'https://llm.example/v1/models']);
 });
