@@ -114,6 +114,7 @@ test('our own sentence has the words that clients look for', () => {
 /** Sentences about other limits: a shorter conversation would not help. */
 test.each([
   'max_tokens exceeds the limit of 8192',
+  '`max_tokens` must be less than or equal to `8192`, the maximum value for `max_tokens` is less than the `context_window` for this model',
   'max_tokens is too large: 100000. This model supports at most 16384 completion tokens.',
   'Invalid value for max_output_tokens: must be at most 128000.',
   'messages.0.content.1.image.source: image exceeds 5 MB maximum',

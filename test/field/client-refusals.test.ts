@@ -43,10 +43,11 @@ function refusing(wire: Wire, refuse: (body: Json) => { status?: number; error: 
     reload: () => {
       current = upstream();
     },
-    open: (inference: Inference, model = 'custom') =>
+    open: (inference: Inference, model = 'custom', outputTokensMax = 50) =>
       upstreams
         .get('acme')
-        ?.open(callOf(inference, { model, wire, outputTokensMax: 50 }), new AbortController().signal),
+        ?.open(callOf(inference, { model, wire, outputTokensMax }), new AbortController().signal),
+    learned: () => upstreams.refusalsOf('acme').map(({ member, becomes }) => ({ member, becomes })),
   };
 }
 
@@ -265,6 +266,118 @@ test('a sentence that names both limits of the output keeps both', async () => {
   const message = 'Setting max_tokens and max_completion_tokens at the same time is invalid.';
   const { open } = refusing('chat', () => ({ error: { message } }));
   await expect(open(responses())).rejects.toMatchObject({ details: { publicMessage: message } });
+});
+
+interface TooMuch {
+  cite: string;
+  /** What the client asks for, and what of it the server accepts. */
+  asked: number;
+  says: string;
+  accepted: number;
+  /** The input fills the rest of the context: the limit is one of this call. */
+  isOfCall?: boolean;
+}
+
+const tooMuch: TooMuch[] = [
+  {
+    cite: 'cline/cline#13229, DeepInfra',
+    asked: 32_000,
+    says: 'max_tokens=32000 cannot be greater than max_model_len=max_total_tokens=28672. Please request fewer.',
+    accepted: 28_672,
+  },
+  {
+    cite: 'tashfeenahmed/freellmapi#980, Groq',
+    asked: 16_000,
+    says: '`max_tokens` must be less than or equal to `8192`, the maximum value for `max_tokens` is less than the `context_window` for this model',
+    accepted: 8_192,
+  },
+  {
+    cite: 'project-arbr/arbr-control-plane#46, ogx-ai/ogx#5696',
+    asked: 32_000,
+    says: 'max_tokens is too large: 32000. This model supports at most 16384 completion tokens, whereas you provided 32000.',
+    accepted: 16_384,
+  },
+  {
+    cite: 'earendil-works/pi#4390, anthropics/claude-code#24451',
+    asked: 250_000,
+    says: 'max_tokens: 250000 > 128000, which is the maximum allowed number of output tokens for claude-opus-4-7-20260401',
+    accepted: 128_000,
+  },
+  {
+    cite: 'NousResearch/hermes-agent#51787, Volcengine',
+    asked: 65_536,
+    says: 'The parameter `max_tokens` is not valid: integer above maximum value, expected a value <= 32768, but got 65536 instead.',
+    accepted: 32_768,
+  },
+  {
+    cite: 'Alibaba',
+    asked: 32_000,
+    says: 'Range of max_tokens should be [1, 8,192]',
+    accepted: 8_192,
+  },
+  {
+    cite: 'farion1231/cc-switch#1022, claude-code-best/claude-code#272, vLLM',
+    asked: 32_000,
+    says: "'max_tokens' or 'max_completion_tokens' is too large: 32000. This model's maximum context length is 32768 tokens and your request has 17459 input tokens (32000 > 32768 - 17459).",
+    accepted: 15_002,
+    isOfCall: true,
+  },
+  {
+    cite: 'griffinwork40/agent-afk#962, Anthropic',
+    asked: 64_000,
+    says: 'input length and `max_tokens` exceed context limit: 150000 + 64000 > 200000, decrease input length or `max_tokens` and try again',
+    accepted: 49_000,
+    isOfCall: true,
+  },
+  {
+    cite: 'openclaw/openclaw#85921, OpenRouter',
+    asked: 262_144,
+    says: "This endpoint's maximum context length is 262144 tokens. However, you requested about 284283 tokens (8963 of text input, 13176 of tool input, 262144 in the output).",
+    accepted: 235_204,
+    isOfCall: true,
+  },
+  {
+    cite: 'musistudio/claude-code-router#1799, vLLM behind another gateway',
+    asked: 32_000,
+    says: "Requested token count exceeds the model's maximum context length of 262144 tokens. You requested a total of 262462 tokens: 230462 tokens from the input messages and 32000 tokens for the completion.",
+    accepted: 31_048,
+    isOfCall: true,
+  },
+];
+
+describe.each(tooMuch)('$cite: more output than is accepted', ({ asked, says, accepted, isOfCall }) => {
+  const limitOf = ({ max_tokens, max_completion_tokens }: Json) => max_tokens ?? max_completion_tokens;
+  const refuse = (body: Json) =>
+    Number(limitOf(body)) > accepted ? { error: { message: says } } : undefined;
+
+  test('is asked for again within the limit', async () => {
+    const { open, bodies, learned } = refusing('chat', refuse);
+    await open(chat(), 'custom', asked);
+    await open(chat(), 'custom', asked);
+    expect(bodies.map(limitOf)).toEqual(
+      isOfCall ? [asked, accepted, asked, accepted] : [asked, accepted, accepted],
+    );
+    expect(learned()).toEqual(isOfCall ? [] : [{ member: 'max_tokens', becomes: String(accepted) }]);
+    await open(chat(), 'custom', 50);
+    expect(bodies.map(limitOf).at(-1)).toBe(50);
+  });
+
+  test('is refused with the sentence of the provider if that did not help', async () => {
+    const { open, bodies } = refusing('chat', () => ({ error: { message: says } }));
+    await expect(open(chat(), 'custom', asked)).rejects.toMatchObject({ kind: 'caller' });
+    expect(bodies).toHaveLength(2);
+  });
+});
+
+test.each([
+  "This model's maximum context length is 32768 tokens and your request has 31900 input tokens (32000 > 32768 - 31900).",
+  'input length and `max_tokens` exceed context limit: 199000 + 32000 > 200000',
+  "This model's maximum context length is 128000 tokens. However, your messages resulted in 204308 tokens.",
+  '`max_tokens` must be greater than `thinking.budget_tokens`.',
+])('a shorter answer does not help: %s', async (message) => {
+  const { open, bodies } = refusing('chat', () => ({ error: { message } }));
+  await expect(open(chat(), 'custom', 32_000)).rejects.toMatchObject({ kind: 'caller' });
+  expect(bodies).toHaveLength(1);
 });
 
 test('other refusals are not asked again', async () => {

@@ -109,6 +109,7 @@ function learnedText({ model, member, change, becomes }: Learned): string {
 }
 
 function changeText({ change, becomes }: Pick<Learned, 'change' | 'becomes'>): string {
+  if (change === 'lowered') return `at most ${becomes}`;
   return change === 'left-out' ? 'left out' : change === 'added' ? 'added' : `as ${becomes}`;
 }
 

@@ -123,9 +123,12 @@ const ProviderView = Type.Object(
       Type.Object({
         model: Type.String(),
         member: Type.String({ description: 'The member of requests to the model.' }),
-        change: Type.Enum(['left-out', 'renamed', 'added']),
+        change: Type.Enum(['left-out', 'renamed', 'added', 'lowered']),
         becomes: nullable(
-          Type.String({ description: 'Its name in requests to the model, if it is renamed.' }),
+          Type.String({
+            description:
+              'Its name in requests to the model if it is renamed, its highest value if it is lowered.',
+          }),
         ),
         learned_at: Timestamp,
         forgotten_at: Timestamp,

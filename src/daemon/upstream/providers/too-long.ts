@@ -27,7 +27,7 @@ const phrases = new RegExp(
 
 /** What limits the output alone, or the bytes of the request, says nothing about the context. */
 const otherLimits =
-  /^[^.]{0,80}\bmax_(completion_|output_)?tokens\b[^.]{0,40}\b(exceeds the limit|too large|too high|must be|at most)\b(?!.{0,200}context)/i;
+  /^[^.]{0,80}\bmax_(completion_|output_)?tokens\b[^.]{0,40}\b(exceeds the limit|too large|too high|must be|at most)\b(?!.{0,200}\bcontext (length|window|size|limit))/i;
 
 /** The part of a sentence that is read; the rest can only be a quotation. */
 const readCharsMax = 4_000;

@@ -60,9 +60,9 @@ export interface LearnedRefusal {
   model: string;
   /** What is left out of requests or written in another way. */
   member: string;
-  /** Its other name; null if it is left out, or added where it is missing. */
+  /** Its other name, or the highest value that is accepted; null if it is left out, or added where it is missing. */
   becomes: string | null;
-  change: 'left-out' | 'renamed' | 'added';
+  change: 'left-out' | 'renamed' | 'added' | 'lowered';
   /** How long ago it was learned, and when it will be forgotten. */
   agoMs: number;
   leftMs: number;
@@ -103,16 +103,19 @@ class Refusals<Learned> {
   }
 }
 
-/** What the models of one upstream refused: options of calls, and ways to write a request. */
+/** What the models of one upstream refused: options of calls, ways to write a request, and longer answers. */
 export class LearnedRefusals {
   readonly #options: Refusals<TuningOption>;
   readonly #adjustments: Refusals<Adjustment>;
+  /** The most output that was accepted. */
+  readonly #outputs: Refusals<number>;
   readonly #clock: Pick<World, 'elapsed'>;
 
   constructor(clock: Pick<World, 'elapsed'>) {
     this.#clock = clock;
     this.#options = new Refusals(clock);
     this.#adjustments = new Refusals(clock);
+    this.#outputs = new Refusals(clock);
   }
 
   optionsOf(call: UpstreamCall): Iterable<TuningOption> {
@@ -131,6 +134,15 @@ export class LearnedRefusals {
     this.#adjustments.add(call.model, () => modelOf(call), adjustment);
   }
 
+  outputTokensMaxOf(call: UpstreamCall): number | undefined {
+    const known = this.#outputs.of(() => modelOf(call));
+    return known && Math.min(...known);
+  }
+
+  addOutputTokensMax(call: UpstreamCall, tokens: number): void {
+    this.#outputs.add(call.model, () => modelOf(call), tokens);
+  }
+
   /** All that is remembered. */
   list(): LearnedRefusal[] {
     const now = this.#clock.elapsed();
@@ -142,6 +154,9 @@ export class LearnedRefusals {
       ...this.#adjustments
         .list(now)
         .map(({ learned, ...when }): LearnedRefusal => ({ ...when, ...changes[learned] })),
+      ...this.#outputs.list(now).map(({ learned, ...when }): LearnedRefusal => {
+        return { ...when, member: 'max_tokens', becomes: String(learned), change: 'lowered' };
+      }),
     ];
     return latestOf(all);
   }

@@ -8,6 +8,7 @@ import {
   UpstreamFailure,
 } from '../../upstreams/upstream.ts';
 import { callerNames, withCallerFields } from './caller-fields.ts';
+import { type OutputLimit, statedOutputLimit } from './output-limit.ts';
 import { withoutForeignItems, withPlainTools, withShortNames } from './plain-tools.ts';
 import { adjustmentFor, droppedBy, isLasting } from './refused-members.ts';
 import { type LearnedRefusal, LearnedRefusals, refusedOption } from './refused-options.ts';
@@ -49,6 +50,8 @@ export function translatingUpstreams(
 interface Context {
   signal: AbortSignal;
   refused: LearnedRefusals;
+  /** Whether the limit of the output was lowered for this call: a second refusal is its answer. */
+  isLimited?: boolean;
 }
 
 /** What was learned is of this upstream only, and forgotten with it when the configuration is read again. */
@@ -77,8 +80,14 @@ function openReduced(upstream: Upstream, call: UpstreamCall, context: Context): 
   const able = withinAbilities(call.inference, call.abilities);
   const { inference, dropped } = withoutOptions(able.inference, refused.optionsOf(call));
   const adjustments = call.adjustments ?? refused.adjustmentsOf(call);
-  const isChanged = inference !== call.inference || adjustments !== call.adjustments;
-  const reduced = isChanged ? { ...call, inference, ...(adjustments && { adjustments }) } : call;
+  const outputTokensMax = acceptedOutput(call, refused);
+  const isChanged =
+    inference !== call.inference ||
+    adjustments !== call.adjustments ||
+    outputTokensMax !== call.outputTokensMax;
+  const reduced = isChanged
+    ? { ...call, inference, outputTokensMax, ...(adjustments && { adjustments }) }
+    : call;
   const left = [...able.dropped, ...dropped];
   for (const each of adjustments ?? []) left.push(...droppedBy(each, inference.body));
   return openTranslated(upstream, reduced, signal).then(
@@ -93,6 +102,8 @@ function openReduced(upstream: Upstream, call: UpstreamCall, context: Context): 
       const adjustment = adjustmentFor(error, reduced);
       if (adjustment !== undefined)
         return openAdjusted(upstream, { ...call, adjustments }, adjustment, context);
+      const limit = context.isLimited ? undefined : statedOutputLimit(error, reduced);
+      if (limit !== undefined) return openLimited(upstream, call, limit, context);
       const option = refusedOption(error, reduced);
       if (option === undefined) throw explained(error, reduced);
       refused.addOption(call, option);
@@ -111,6 +122,31 @@ async function openAdjusted(
   const adjustments = new Set([...(call.adjustments ?? []), adjustment]);
   const answer = await openReduced(upstream, { ...call, adjustments }, context);
   if (isLasting(adjustment)) context.refused.addAdjustment(call, adjustment);
+  return answer;
+}
+
+/** What may be asked for, within what the model turned out to accept. */
+function acceptedOutput(call: UpstreamCall, refused: LearnedRefusals): number | undefined {
+  const accepted = refused.outputTokensMaxOf(call);
+  const requested = call.outputTokensMax ?? call.inference.outputTokensMax;
+  return accepted !== undefined && requested !== undefined && accepted < requested
+    ? accepted
+    : call.outputTokensMax;
+}
+
+/** Asks again for a shorter answer, and remembers the limit if it was right. */
+async function openLimited(
+  upstream: Upstream,
+  call: UpstreamCall,
+  { tokens, isLasting: isLastingLimit }: OutputLimit,
+  context: Context,
+): Promise<UpstreamAnswer> {
+  const answer = await openReduced(
+    upstream,
+    { ...call, outputTokensMax: tokens },
+    { ...context, isLimited: true },
+  );
+  if (isLastingLimit) context.refused.addOutputTokensMax(call, tokens);
   return answer;
 }
 
