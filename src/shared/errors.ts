@@ -255,7 +255,7 @@ export const failures = {
 export type ErrorCode = keyof typeof failures;
 
 /** Why providers refused a call, where the code is less specific. */
-export type ProviderCondition = 'overloaded' | 'request-too-large';
+export type ProviderCondition = 'overloaded';
 
 export interface ErrorDetails {
   message?: string;

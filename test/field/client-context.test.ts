@@ -67,6 +67,10 @@ const sentences = [
   ],
   ['anomalyco/opencode#27519', 'tokens in request more than max tokens allowed'],
   [
+    'GitHub Models, evalstate/fast-agent#346',
+    'Request body too large for gpt-4o model. Max size: 8000 tokens.',
+  ],
+  [
     'LiteLLM, earendil-works/pi#4563',
     'Requested token count exceeds the model’s maximum context length of 131072 tokens',
   ],

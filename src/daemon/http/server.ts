@@ -5,7 +5,7 @@ import { setTimeout as wait } from 'node:timers/promises';
 import Fastify, { type FastifyError, type FastifyInstance } from 'fastify';
 import { loopTurns } from '../../shared/async/loop-turns.ts';
 import { ApiError } from '../../shared/errors.ts';
-import { gatewayKeyHeader, keyedPrefix, keyInPath } from '../../shared/http/gateway-key.ts';
+import { gatewayKeyHeader, keyInPath } from '../../shared/http/gateway-key.ts';
 import {
   closeQueuedResponses,
   closeTimedOutConnections,
@@ -21,6 +21,7 @@ import { connectionsMaxFor, openFilesMax } from './protection/limits.ts';
 import { watchLoad } from './protection/overload.ts';
 import { ProxyConnections } from './proxy-connections.ts';
 import { acceptRequest, startRequest } from './request-lifecycle.ts';
+import { servedPath } from './served-path.ts';
 import type { ServerCall } from './server-call.ts';
 import { createServerContext, type ServerContext } from './server-context.ts';
 import type { HttpServerOptions } from './server-options.ts';
@@ -181,7 +182,7 @@ function makeFastify(context: ServerContext): FastifyInstance {
     trustProxy: false,
     return503OnClosing: false,
     bodyLimit: limits.bodyBytesMax,
-    rewriteUrl: withoutKey,
+    rewriteUrl: readPath,
     // Routes have no schemas, as contracts check their input: Fastify's own validators are not loaded.
     schemaController: { compilersFactory: { buildValidator: () => noValidator } },
     requestTimeout: limits.requestTimeoutMs,
@@ -273,16 +274,15 @@ function makeFastify(context: ServerContext): FastifyInstance {
   return app;
 }
 
-/** The path of a request without the key that it may hold, which becomes a header before anything reads either. */
-function withoutKey(request: { url?: string; headers: IncomingHttpHeaders }): string {
+/** The path that is meant, without the key that it may hold, which becomes a header before anything reads either. */
+function readPath(request: { url?: string; headers: IncomingHttpHeaders }): string {
   const { url = '/' } = request;
-  if (!url.startsWith(keyedPrefix)) return url;
   const keyed = keyInPath(url);
-  if (keyed === undefined) return url;
+  if (keyed === undefined) return servedPath(url);
   request.headers[gatewayKeyHeader] ??= keyed.key;
   // What Fastify keeps of the path as it came must not hold the key.
   request.url = keyed.path;
-  return keyed.path;
+  return servedPath(keyed.path);
 }
 
 function noValidator(): never {

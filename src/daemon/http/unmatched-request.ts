@@ -44,7 +44,7 @@ export function unmatchedRequest(endpoints: readonly Endpoint[]): (call: ServerC
 
 /** The endpoint that a base URL with a part too few or too many leads past, such as `/openai/v1/chat/completions`. */
 function meantRoute(routes: readonly Route[], path: string): Route | undefined {
-  const [, ...segments] = path.replace(/^(\/v1)+(?=\/)/, '').split('/', segmentsMax);
+  const [, ...segments] = path.replace(/^\/v1(?=\/)/, '').split('/', segmentsMax);
   for (const at of segments.keys()) {
     const [found] = routesAt(routes, `/v1/${segments.slice(at).join('/')}`);
     // An unknown path could end with the parameter of any.

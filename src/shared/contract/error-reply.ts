@@ -74,17 +74,12 @@ export type MessagesError = Static<typeof MessagesError>;
 export type SiteError = Static<typeof SiteError>;
 export type SiteInvalid = Static<typeof SiteInvalid>;
 
-/**
- * The HTTP status of an error. Invalid input is 422 on the site API. Anthropic's API has statuses of its own for overload
- * and for requests that a provider finds too large.
- */
+/** The HTTP status of an error. Invalid input is 422 on the site API. Anthropic's API has a status of its own for overload. */
 export function statusOf(
   { code, providerCondition }: Pick<ApiError, 'code'> & Partial<Pick<ApiError, 'providerCondition'>>,
   surface: Surface,
 ): number {
-  if (surface === 'messages') {
-    if (code === 'unavailable' || providerCondition === 'overloaded') return 529;
-    if (providerCondition === 'request-too-large') return 413;
-  }
+  const isOverload = code === 'unavailable' || providerCondition === 'overloaded';
+  if (surface === 'messages' && isOverload) return 529;
   return surface === 'site' && code === 'invalid_request' ? 422 : failures[code].status;
 }

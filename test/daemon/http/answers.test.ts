@@ -197,7 +197,6 @@ describe('an error on /v1', () => {
   test.each([
     ['/things', '/v1/things'],
     ['/things/a', '/v1/things/{id}'],
-    ['/v1/v1/things/a', '/v1/things/{id}'],
     ['/openai/v1/things', '/v1/things'],
     ['/openai/deployments/small/things?api-version=1', '/v1/things'],
     ['/v1beta/things', '/v1/things'],
@@ -245,7 +244,7 @@ describe('an error on /v1', () => {
     expect(await ask('/api/nothing')).toEqual([404, undefined, '{"message":"Not found."}']);
   });
 
-  test.each(['/ping', '/v1/v1/ping', '/v1/ping?x=/v1/y'])('at %s suggests the intended path', async (url) => {
+  test.each(['/ping', '/v2/ping', '/v1/ping?x=/v1/y'])('at %s suggests the intended path', async (url) => {
     const { server } = await aServer([ping]);
     const answer = await server.inject({ method: url.includes('?') ? 'POST' : 'GET', url });
     expect(answer.json().error.message).toContain('/v1/ping');

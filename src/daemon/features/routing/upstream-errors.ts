@@ -53,12 +53,12 @@ export function errorCodeOf(failure: UpstreamFailure): string {
 /** The error for a request that the provider rejected as invalid: every other provider would, too. */
 export function invalidRequest(failure: UpstreamFailure, attempts: readonly Attempt[]): ApiError {
   const { code = 'invalid_request', exactCode, param = null, publicMessage } = failure.details;
-  return new ApiError(code, {
+  const isLimit = code === 'invalid_request' && isTooLarge(failure);
+  return new ApiError(isLimit ? 'limit_exceeded' : code, {
     reportedCode: exactCode,
     param,
     message: publicMessage ?? 'The provider rejected the request as invalid.',
     extra: { attempts: attempts.map(attemptView) },
-    ...(isTooLarge(failure) && { providerCondition: 'request-too-large' }),
     cause: failure,
   });
 }

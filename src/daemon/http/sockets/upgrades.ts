@@ -6,6 +6,7 @@ import { versionHeader } from '../../../shared/version.ts';
 import { type Handler, SocketReply } from '../../base/handler.ts';
 import { createAccessCheck } from '../endpoint-route.ts';
 import { acceptRequest, startRequest } from '../request-lifecycle.ts';
+import { servedPath } from '../served-path.ts';
 import type { ServerCall } from '../server-call.ts';
 import type { ServerContext } from '../server-context.ts';
 import { OpenSocket } from './open-socket.ts';
@@ -28,7 +29,7 @@ export function serveUpgrades(server: Server, context: ServerContext): void {
 
 /** The path as the router of HTTP requests reads it: without doubled and trailing slashes. */
 function plainPath(url = ''): string {
-  const [path = ''] = url.split('?', 1);
+  const [path = ''] = servedPath(url).split('?', 1);
   return path.replace(/\/{2,}/g, '/').replace(/(?<=.)\/$/, '');
 }
 

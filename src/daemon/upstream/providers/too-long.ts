@@ -5,7 +5,7 @@
 const phrases = new RegExp(
   [
     // Codes.
-    /context_length_exceeded|exceed_context_size|max_prompt_tokens_exceeded|context_window_exceeded/,
+    /context_length_exceeded|exceed_context_size|max_prompt_tokens_exceeded|context_window_exceeded|tokens_limit_reached/,
     /context[ _-]?(length|window|size|limit)|maximum context/,
     /(prompt|input|inputs|request|conversation|messages?) (is|are|was) too (long|large for (the |this )?(model|context))/,
     /prompt too long|(prompt|input) exceeds (the )?(model's )?(max|maximum|limit|allowed)/,
@@ -16,6 +16,7 @@ const phrases = new RegExp(
     /token limit (was )?exceeded|too many (input |prompt )?tokens|max_seq_len\b.{0,40}exceed/,
     /(reduce|shorten|decrease) (the length of )?(the |your )?(messages|prompt|input\b)/,
     /range of input length should be|\b(must|should) have (less|fewer) than \d{1,7} tokens/,
+    /too (large|long) for .{1,60} model\. max size: \d{1,7} tokens/,
     /\btoo (large|long) to process\b|too big compared to kv size|maximum input length is \d{1,7} tokens/,
     /`?inputs`? tokens \+ `?max_new_tokens`? must be/,
     /(prompt|输入|上下文|请求).{0,10}(超长|过长)|(输入|上下文)(长度)?.{0,6}超(过|出|限)|超(过|出).{0,10}(上下文|输入长度|最大长度)/,
