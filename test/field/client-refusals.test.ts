@@ -52,6 +52,7 @@ function refusing(wire: Wire, refuse: (body: Json) => { status?: number; error: 
 }
 
 const nothing = () => undefined;
+const member = (name: string) => (body: Json) => JSON.stringify(body).includes(`"${name}":`);
 const call = { id: 'c1', type: 'function', function: { name: 'f', arguments: '{}' } };
 const history = [
   { role: 'user', content: 'a' },
@@ -69,7 +70,7 @@ const origin: ReasoningOrigin = {
   model: 'custom',
   payload: { reasoning_content: 'hm', encrypted_content: 'sealed' },
 };
-const responses = () => {
+const responses = (more: Json = {}) => {
   const input = [
     { role: 'user', content: 'a' },
     { type: 'reasoning', summary: [], encrypted_content: 'ours' },
@@ -80,7 +81,7 @@ const responses = () => {
   const tools = [
     { type: 'function', name: 'f', strict: true, parameters: { type: 'object', properties: {} } },
   ];
-  return parseResponses({ model: 'm', stream: true, input, tools } as never, items);
+  return parseResponses({ model: 'm', stream: true, input, tools, ...more } as never, items);
 };
 
 const reasoningIn = ({ messages }: Json) => (messages as Json[])[1]?.reasoning_content;
@@ -130,7 +131,7 @@ const cases: Case[] = [
     inference: chat,
     mended: { stream: true },
   },
-  ...[chat, responses].map(
+  ...[() => chat(), () => responses()].map(
     (inference): Case => ({
       cite: 'CherryHQ/cherry-studio#16790, NousResearch/hermes-agent#34182: Cerebras',
       wire: 'chat',
@@ -181,6 +182,57 @@ const cases: Case[] = [
     error: { message: 'The reasoning_content in the thinking mode must be passed back to the API.' },
     inference: () => chat({ messages: history.map(({ reasoning_content: _, ...message }) => message) }),
     mended: { messages: [{}, { reasoning_content: '.' }, {}] },
+  },
+  {
+    cite: 'MoonshotAI/kimi-code#3660: NVIDIA',
+    wire: 'chat',
+    refuse: member('prompt_cache_key'),
+    error: { message: 'Validation: Unsupported parameter(s): prompt_cache_key' },
+    inference: () => chat({ prompt_cache_key: 'a' }),
+    mended: { stream: true },
+    dropped: ['prompt_cache_key'],
+  },
+  {
+    cite: 'MoonshotAI/kimi-code#2611: Azure',
+    wire: 'chat',
+    refuse: member('prompt_cache_key'),
+    error: { message: 'Unrecognized request argument supplied: prompt_cache_key', param: null, code: null },
+    inference: () => chat({ prompt_cache_key: 'a' }),
+    mended: { stream: true },
+    dropped: ['prompt_cache_key'],
+  },
+  {
+    cite: 'anomalyco/opencode#4386: Fireworks',
+    wire: 'chat',
+    refuse: member('promptCacheKey'),
+    error: { message: "Extra inputs are not permitted, field: 'promptCacheKey', value: 'ses_571eef'" },
+    inference: () => chat({ promptCacheKey: 'ses_571eef' }),
+    mended: { stream: true },
+    dropped: ['promptCacheKey'],
+  },
+  {
+    cite: 'lidge-jun/opencodex#4853: a gateway behind this one',
+    wire: 'responses',
+    refuse: member('access_programs'),
+    error: {
+      message:
+        'Error from provider (Console Go): Upstream request failed: [invalid_request_error] unknown parameter `access_programs`',
+    },
+    inference: () => responses({ access_programs: ['a'] }),
+    mended: { stream: true },
+    dropped: ['access_programs'],
+  },
+  {
+    cite: 'routatic/proxy#53: marks for the cache',
+    wire: 'chat',
+    refuse: member('cache_control'),
+    error: {
+      message: "Error from provider: Extra inputs are not permitted, field: 'messages[0].cache_control'",
+    },
+    inference: () =>
+      chat({ messages: [{ role: 'user', content: 'a', cache_control: { type: 'ephemeral' } }] }),
+    mended: { messages: [{ role: 'user', content: 'a' }] },
+    dropped: ['cache_control'],
   },
   {
     cite: 'a server without strict tools',
@@ -378,6 +430,15 @@ test.each([
   const { open, bodies } = refusing('chat', () => ({ error: { message } }));
   await expect(open(chat(), 'custom', 32_000)).rejects.toMatchObject({ kind: 'caller' });
   expect(bodies).toHaveLength(1);
+});
+
+test('a member on which the answer depends is not left out', async () => {
+  for (const name of ['response_format', 'service_tier', 'web_search_options', 'guided_json']) {
+    const error = { message: `Unknown parameter: '${name}'.`, param: name, code: 'unknown_parameter' };
+    const { open, bodies } = refusing('chat', (body) => (name in body ? { error } : undefined));
+    await expect(open(chat({ [name]: {} }))).rejects.toMatchObject({ details: { param: name } });
+    expect(bodies).toHaveLength(1);
+  }
 });
 
 test('other refusals are not asked again', async () => {

@@ -103,16 +103,19 @@ class Refusals<Learned> {
   }
 }
 
-/** What the models of one upstream refused: options of calls, ways to write a request, and longer answers. */
+/** What the models of one upstream refused: options and other members of calls, ways to write a request, and longer answers. */
 export class LearnedRefusals {
   readonly #options: Refusals<TuningOption>;
   readonly #adjustments: Refusals<Adjustment>;
   /** The most output that was accepted. */
   readonly #outputs: Refusals<number>;
+  /** Members that are not known. */
+  readonly #members: Refusals<string>;
   readonly #clock: Pick<World, 'elapsed'>;
 
   constructor(clock: Pick<World, 'elapsed'>) {
     this.#clock = clock;
+    this.#members = new Refusals(clock);
     this.#options = new Refusals(clock);
     this.#adjustments = new Refusals(clock);
     this.#outputs = new Refusals(clock);
@@ -132,6 +135,14 @@ export class LearnedRefusals {
 
   addAdjustment(call: UpstreamCall, adjustment: Adjustment): void {
     this.#adjustments.add(call.model, () => modelOf(call), adjustment);
+  }
+
+  membersOf(call: UpstreamCall): Iterable<string> {
+    return this.#members.of(() => modelOf(call)) ?? [];
+  }
+
+  addMember(call: UpstreamCall, member: string): void {
+    this.#members.add(call.model, () => modelOf(call), member);
   }
 
   outputTokensMaxOf(call: UpstreamCall): number | undefined {
@@ -154,6 +165,9 @@ export class LearnedRefusals {
       ...this.#adjustments
         .list(now)
         .map(({ learned, ...when }): LearnedRefusal => ({ ...when, ...changes[learned] })),
+      ...this.#members.list(now).map(({ learned, ...when }): LearnedRefusal => {
+        return { ...when, member: learned, becomes: null, change: 'left-out' };
+      }),
       ...this.#outputs.list(now).map(({ learned, ...when }): LearnedRefusal => {
         return { ...when, member: 'max_tokens', becomes: String(learned), change: 'lowered' };
       }),

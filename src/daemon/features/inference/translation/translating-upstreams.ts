@@ -13,6 +13,7 @@ import { withoutForeignItems, withPlainTools, withShortNames } from './plain-too
 import { adjustmentFor, droppedBy, isLasting } from './refused-members.ts';
 import { type LearnedRefusal, LearnedRefusals, refusedOption } from './refused-options.ts';
 import { stoppedAnswer } from './stop-sequences.ts';
+import { unknownMember, withoutMembers } from './unknown-members.ts';
 import { withinAbilities, withoutOptions } from './within-abilities.ts';
 
 interface Upstreams {
@@ -78,7 +79,8 @@ function translating(upstream: Upstream, refused: LearnedRefusals): Upstream {
 function openReduced(upstream: Upstream, call: UpstreamCall, context: Context): Promise<UpstreamAnswer> {
   const { signal, refused } = context;
   const able = withinAbilities(call.inference, call.abilities);
-  const { inference, dropped } = withoutOptions(able.inference, refused.optionsOf(call));
+  const tuned = withoutOptions(able.inference, refused.optionsOf(call));
+  const { inference, dropped } = withoutMembers(tuned.inference, refused.membersOf(call));
   const adjustments = call.adjustments ?? refused.adjustmentsOf(call);
   const outputTokensMax = acceptedOutput(call, refused);
   const isChanged =
@@ -88,7 +90,7 @@ function openReduced(upstream: Upstream, call: UpstreamCall, context: Context): 
   const reduced = isChanged
     ? { ...call, inference, outputTokensMax, ...(adjustments && { adjustments }) }
     : call;
-  const left = [...able.dropped, ...dropped];
+  const left = [...able.dropped, ...tuned.dropped, ...dropped];
   for (const each of adjustments ?? []) left.push(...droppedBy(each, inference.body));
   return openTranslated(upstream, reduced, signal).then(
     (answer) => {
@@ -105,9 +107,13 @@ function openReduced(upstream: Upstream, call: UpstreamCall, context: Context): 
       const limit = context.isLimited ? undefined : statedOutputLimit(error, reduced);
       if (limit !== undefined) return openLimited(upstream, call, limit, context);
       const option = refusedOption(error, reduced);
-      if (option === undefined) throw explained(error, reduced);
-      refused.addOption(call, option);
-      return openReduced(upstream, call, context);
+      if (option !== undefined) {
+        refused.addOption(call, option);
+        return openReduced(upstream, call, context);
+      }
+      const member = unknownMember(error, reduced);
+      if (member === undefined) throw explained(error, reduced);
+      return openWithout(upstream, call, member, context);
     },
   );
 }
@@ -123,6 +129,19 @@ async function openAdjusted(
   const answer = await openReduced(upstream, { ...call, adjustments }, context);
   if (isLasting(adjustment)) context.refused.addAdjustment(call, adjustment);
   return answer;
+}
+
+/** Asks again without a member, and remembers it if that was right. */
+async function openWithout(
+  upstream: Upstream,
+  call: UpstreamCall,
+  member: string,
+  context: Context,
+): Promise<UpstreamAnswer> {
+  const { inference, dropped } = withoutMembers(call.inference, [member]);
+  const answer = await openReduced(upstream, { ...call, inference }, context);
+  context.refused.addMember(call, member);
+  return { ...answer, dropped: [...dropped, ...(answer.dropped ?? [])] };
 }
 
 /** What may be asked for, within what the model turned out to accept. */
