@@ -137,11 +137,18 @@ function acceptedType(name: string, { status, headers, body }: IncomingAnswer): 
   if (status < 200 || status >= 300 || type.startsWith('text/html')) {
     body.cancel();
     const to = status < 400 ? placeOf(headers.location) : undefined;
-    const what = status === 200 ? 'a web page' : `status ${status}`;
-    throw new UpstreamFailure('server', `${name} answered with ${what}`, {
-      status,
-      ...(to && { publicMessage: `it redirects to ${to}; use that as its base_url` }),
-    });
+    const isPage = status === 200;
+    const hint = to
+      ? `it redirects to ${to}; use that as its base_url`
+      : isPage && 'it answered with a web page; check its base_url';
+    throw new UpstreamFailure(
+      'server',
+      `${name} answered with ${isPage ? 'a web page' : `status ${status}`}`,
+      {
+        status,
+        ...(hint && { publicMessage: hint }),
+      },
+    );
   }
   return type;
 }

@@ -30,7 +30,7 @@ interface ErrorInfo {
 
 const noModel = /model_not_found|unknown_model|model_not_exist|no_such_model/;
 const noModelMessage =
-  /model(?:(?!model)[^.]){0,120}(not found|does not exist|not exist|not supported|no longer available)|invalid model|not a valid model/i;
+  /model(?:(?!model)[^.]){0,120}(not found|does not exist|not exist|not supported|no longer available)|invalid model|not a valid model|unknown (provider for )?model\b|no (available|healthy) (channels?|deployments?|providers?) for\b.{0,20}\bmodel\b|model identifier is invalid|no endpoints found for /i;
 const unsupported =
   /unsupported|not[ _]supported|does not support|unavailable now|no endpoints found that support/i;
 const flagged = /content_policy|content_filter|moderation/;

@@ -50,7 +50,7 @@ export function responsesAdapter(settings: ProviderSettings): Adapter {
       new SseJsonDecoder(name, new ResponsesDialect(name, call.model), { hasFrames: isSameWire(call) }),
     wholeAnswer: (call) => isSameWire(call) && !call.inference.stream,
     readAnswer: (json) => readResponsesAnswer(json, name),
-    documentAsBatch: (json, call) => responseAsBatch(json, new ResponsesDialect(name, call.model)),
+    documentAsBatch: (json, call) => responseAsBatch(json, name, new ResponsesDialect(name, call.model)),
     // What takes logins counts nothing.
     countRequest: (call) =>
       isSameWire(call) && call.subscription === undefined

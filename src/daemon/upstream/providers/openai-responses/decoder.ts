@@ -241,7 +241,10 @@ function doneEvent({ item, outputIndex: output_index }: ItemProgress): Json {
 }
 
 /** Converts a whole response to the batch that a stream with only its last event would give. */
-export function responseAsBatch(response: Json, dialect: Dialect): Batch {
+export function responseAsBatch(response: Json, name: string, dialect: Dialect): Batch {
+  const hasFailed = response.status === 'failed' || errorMember(response) !== undefined;
+  if (!hasFailed && !Array.isArray(response.output))
+    throw new UpstreamFailure('broken', `${name} answered without output`);
   const batch: Batch = { events: [], frames: undefined };
   dialect.take({ type: 'response.completed', response }, '', batch);
   return batch;
