@@ -184,6 +184,15 @@ const cases: Case[] = [
     mended: { messages: [{}, { reasoning_content: '.' }, {}] },
   },
   {
+    cite: 'router-for-me/CLIProxyAPI#4893: also in messages without calls',
+    wire: 'chat',
+    refuse: ({ messages }) =>
+      (messages as Json[]).some(({ role, reasoning_content: text }) => role === 'assistant' && !text),
+    error: { message: 'The reasoning_content in the thinking mode must be passed back to the API.' },
+    inference: () => chat({ messages: [...history, { role: 'assistant', content: 'c' }, history[0]] }),
+    mended: { messages: [{}, { reasoning_content: 'hm' }, {}, { reasoning_content: '.' }, {}] },
+  },
+  {
     cite: 'MoonshotAI/kimi-code#3660: NVIDIA',
     wire: 'chat',
     refuse: member('prompt_cache_key'),

@@ -20,8 +20,8 @@ export interface Quirks {
   reasoningFields: readonly string[];
   /** Whether its own reasoning is sent back to it. */
   replaysReasoning: boolean;
-  /** The assistant messages that must have `reasoning_content`: all, even if it is empty, or those with calls, not empty. */
-  needsReasoning: 'always' | 'with-calls' | undefined;
+  /** The assistant messages that must have `reasoning_content`: all, even an empty or only some text, or those with calls. */
+  needsReasoning: 'even-empty' | 'always' | 'with-calls' | undefined;
   /** Whether tools may be marked as `strict`. */
   supportsStrictTools: boolean;
   /** The member with the reasoning effort. */
@@ -102,7 +102,7 @@ const quirksByName = new Map(
       ...generic,
       outputTokensField: 'max_tokens',
       reasoningFields: ['reasoning_content'],
-      needsReasoning: 'always',
+      needsReasoning: 'even-empty',
       supportsTopK: false,
     },
     moonshot: { ...generic, reasoningFields: ['reasoning_content'], needsReasoning: 'with-calls' },
@@ -167,7 +167,7 @@ export function adjustedQuirks(quirks: Quirks, adjustments: UpstreamCall['adjust
         break;
       case 'reasoning-history':
         adjusted.reasoningFields = [...quirks.reasoningFields, 'reasoning_content'];
-        adjusted.needsReasoning = 'with-calls';
+        adjusted.needsReasoning = 'always';
         break;
       case 'no-strict-tools':
         adjusted.supportsStrictTools = false;
@@ -184,9 +184,10 @@ export function callIdFor(id: string, { callIds }: Quirks): string {
 
 /** Earlier reasoning for a message of the assistant that has none; undefined if none is needed. */
 export function reasoningFor({ tool_calls: calls }: Json, { needsReasoning }: Quirks): string | undefined {
-  if (needsReasoning === 'always') return '';
+  if (needsReasoning === 'even-empty') return '';
+  const hasCalls = Array.isArray(calls) && calls.length > 0;
   // Moonshot takes an empty text for none. Source: earendil-works/pi#4251.
-  return needsReasoning === 'with-calls' && Array.isArray(calls) && calls.length > 0 ? '.' : undefined;
+  return needsReasoning === 'always' || (needsReasoning === 'with-calls' && hasCalls) ? '.' : undefined;
 }
 
 /** OpenAI's reasoning models refuse `max_tokens`, which all other models accept. */
