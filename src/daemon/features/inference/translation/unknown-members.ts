@@ -25,12 +25,15 @@ const essential = new Set([
 /** The same in what servers added: grammars and schemas of answers. */
 const shapesAnswers = /^(guided|grammar|structured|json_schema|regex)/;
 
-/** Marks within messages and tools, which only say what to cache. */
-const mark = 'cache_control';
+/** Members within messages and tools that only tune how they are read. */
+const dispensableWithin = new Set([
+  ...['cache_control', 'scope', 'ttl', 'input_examples', 'eager_input_streaming', 'defer_loading'],
+  ...['output_config', 'caller', 'annotations', 'logprobs'],
+]);
 
 /** Names in a sentence: in quotes, after what they are, or before a colon. */
 const named =
-  /['"`]([A-Za-z_][\w.[\]]{0,63})['"`]|\b(?:parameters?|parameter\(s\)|arguments?(?: supplied)?|fields?|keys?|property|inputs?)[: ]{1,2}([A-Za-z_]\w{0,63})|(?:^|[\s:])([A-Za-z_]\w{0,63}): /gi;
+  /['"`]([A-Za-z_][\w.[\]]{0,63})['"`]|\b(?:parameters?|parameter\(s\)|arguments?(?: supplied)?|fields?|keys?|property|inputs?)[: ]{1,2}([A-Za-z_]\w{0,63})|(?:^|[\s:])([A-Za-z_][\w.[\]]{0,63}): /gi;
 
 /**
  * The member of a call in the provider's own format that the provider does not know; undefined for any other failure. Clients
@@ -41,20 +44,53 @@ export function unknownMember(error: unknown, { wire, inference }: UpstreamCall)
   if (wire !== inference.wire) return undefined;
   const { path, param, publicMessage = '' } = error.details;
   const sentence = publicMessage.slice(0, 400);
+  const beta = unknownBeta(sentence, betasOf(inference));
+  if (beta !== undefined) return betaMember + beta;
   if (!saysUnsupported.test(sentence)) return undefined;
   const names = [
     path,
     param,
     ...Array.from(sentence.matchAll(named), (found) => found[1] ?? found[2] ?? found[3]),
   ];
-  const found = names.find((name) => typeof name === 'string' && isDispensable(inference.body, name));
-  if (found) return found;
-  const isMark = names.some((name) => name?.split(/[.[\]]/).at(-1) === mark);
-  return isMark && withoutMember(inference, mark).dropped.length > 0 ? mark : undefined;
+  for (const name of names) {
+    const member = name ? dispensableAt(inference.body, name) : undefined;
+    if (member !== undefined) return member;
+  }
+  return undefined;
 }
 
-function isDispensable(body: Json, name: string): boolean {
-  return name in body && !essential.has(name) && !shapesAnswers.test(name);
+const betaHeader = 'anthropic-beta';
+const betaMember = `${betaHeader}: `;
+
+function betasOf({ headers }: Inference): string[] {
+  return (headers?.[betaHeader] ?? '').split(',').map((beta) => beta.trim());
+}
+
+/** The beta that a provider does not know. Bedrock does not say which: then it is the last. */
+function unknownBeta(sentence: string, betas: readonly string[]): string | undefined {
+  if (/invalid beta flag/i.test(sentence)) return betas.findLast((beta) => beta !== '');
+  return sentence.includes(betaHeader) ? betas.find((beta) => sentence.includes(`\`${beta}\``)) : undefined;
+}
+
+function withoutBeta(inference: Inference, unknown: string): Inference {
+  const betas = betasOf(inference);
+  if (!betas.includes(unknown)) return inference;
+  const left = betas.filter((beta) => beta !== unknown);
+  const { [betaHeader]: _all, ...others } = inference.headers ?? {};
+  return {
+    ...inference,
+    headers: left.length > 0 ? { ...others, [betaHeader]: left.join(',') } : others,
+  };
+}
+
+/** What the position of a member stands for: itself, or all of its name in a list, such as `tools[].input_examples`. */
+function dispensableAt(body: Json, position: string): string | undefined {
+  const [root = '', ...path] = position.split(/[.[\]]+/).filter((part) => part !== '');
+  const leaf = path.at(-1);
+  if (leaf === undefined)
+    return root in body && !essential.has(root) && !shapesAnswers.test(root) ? root : undefined;
+  const member = `${root}[].${leaf}`;
+  return dispensableWithin.has(leaf) && withoutMember(body, member) !== body ? member : undefined;
 }
 
 /** A call without members that its provider does not know; unchanged if it has none of them. */
@@ -62,30 +98,42 @@ export function withoutMembers(inference: Inference, names: Iterable<string>): R
   let left = inference;
   const dropped: Reduced['dropped'] = [];
   for (const name of names) {
-    const reduced = withoutMember(left, name);
-    left = reduced.inference;
-    dropped.push(...reduced.dropped);
+    const before = left;
+    if (name.startsWith(betaMember)) left = withoutBeta(left, name.slice(betaMember.length));
+    else {
+      const body = withoutMember(left.body, name);
+      if (body !== left.body) left = { ...left, body };
+    }
+    if (left !== before) dropped.push({ param: name });
   }
   return { inference: left, dropped };
 }
 
-function withoutMember(inference: Inference, name: string): Reduced {
-  const { body } = inference;
-  const hasIt = name in body || (name === mark && JSON.stringify(body).includes(`"${mark}"`));
-  if (!hasIt) return { inference, dropped: [] };
-  const { [name]: _removed, ...rest } = body;
-  const left = name === mark ? (withoutMarks(rest) as Json) : rest;
-  return { inference: { ...inference, body: left }, dropped: [{ param: name }] };
+function withoutMember(body: Json, member: string): Json {
+  const [root = '', leaf] = member.split('[].', 2);
+  if (!(root in body)) return body;
+  const { [root]: value, ...rest } = body;
+  if (leaf === undefined) return rest;
+  const left = withoutName(value, leaf);
+  return left === value ? body : { ...body, [root]: left };
 }
 
 /** What a tool's schema and arguments contain is the caller's own. */
 const callersOwn = new Set(['parameters', 'input_schema', 'input', 'arguments']);
 
-function withoutMarks(value: unknown): unknown {
-  if (Array.isArray(value)) return value.map(withoutMarks);
+/** The same value if it does not contain the name. */
+function withoutName(value: unknown, name: string): unknown {
+  if (Array.isArray(value)) {
+    const left = value.map((each) => withoutName(each, name));
+    return left.some((each, at) => each !== value[at]) ? left : value;
+  }
   if (!isObject(value)) return value;
-  const left = Object.entries(value).filter(([name]) => name !== mark);
-  return Object.fromEntries(
-    left.map(([name, each]) => [name, callersOwn.has(name) ? each : withoutMarks(each)]),
-  );
+  const left: Json = {};
+  let isChanged = false;
+  for (const [member, each] of Object.entries(value)) {
+    const kept = callersOwn.has(member) ? each : withoutName(each, name);
+    isChanged ||= kept !== each || member === name;
+    if (member !== name) left[member] = kept;
+  }
+  return isChanged ? left : value;
 }
