@@ -379,3 +379,18 @@ describe('the provider’s word for the end', () => {
     expect(trace).toContain('The answer ended with network_error.');
   });
 });
+
+test('comments that a proxy passes on as data are none: mnfst/llm-gateway#2053', async () => {
+  answer = (_json, reply) => {
+    const comment = 'data: : OPENROUTER PROCESSING\n\n';
+    const said = comment + chunk({ role: 'assistant', content: 'Hi.' }) + comment + chunk({}, 'stop');
+    reply.writeHead(200, { 'content-type': 'text/event-stream' });
+    reply.end(`${said}data: [DONE]\n\n`);
+  };
+  for (const path of ['/v1/chat/completions', '/v1/messages']) {
+    const json = { model: model(), max_tokens: 9, stream: true, messages: [{ role: 'user', content: 'Hi' }] };
+    const text = await (await daemon.fetch(path, { json })).text();
+    expect(text).toContain('Hi.');
+    expect(text).not.toMatch(/PROCESSING|error/);
+  }
+});

@@ -97,14 +97,14 @@ export class SseJsonDecoder implements Decoder {
     if (!this.isComplete) this.#keepShape(event, data, batch);
   }
 
-  /** Null for nothing, and for signs of life, whose data may be no JSON. */
+  /** Null for nothing, and for signs of life, whose data may be no JSON; some servers pass on comments as data. */
   #parse(event: string, data: string): unknown {
     if (isTooDeep(data))
       throw new UpstreamFailure('broken', `${this.#name} sent an event that is nested too deeply`);
     try {
       return JSON.parse(data);
     } catch {
-      if (lifeSigns.has(event)) return null;
+      if (lifeSigns.has(event) || data.startsWith(':')) return null;
       if (event === 'error') return data;
       throw new UpstreamFailure('broken', `${this.#name} sent an event that is not JSON`);
     }
