@@ -73,6 +73,10 @@ const alternatives: readonly (readonly [path: RegExp, alternative: string])[] = 
     /:(stream)?(generateContent|countTokens|embedContent)$/i,
     "Gemini's format is not supported: use /v1/chat/completions or /v1/responses.",
   ],
+  [
+    /^(\/v1)?\/(health|live|liveness|ready|readiness|status|ping)(\/\w{1,20})?$/,
+    'Health checks are at /healthz and /readyz.',
+  ],
   [/\/moderations$/, 'There is no endpoint for moderation: call the provider itself.'],
   [
     /\/conversations\b/,

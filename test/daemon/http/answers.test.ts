@@ -212,6 +212,8 @@ describe('an error on /v1', () => {
     ['/other/things/a', 'This path does not exist. See /docs'],
     ['/v1/completions', 'use /v1/chat/completions or /v1/responses'],
     ['/v1/realtime?model=any', 'for a WebSocket, use /v1/responses'],
+    ['/health', 'at /healthz and /readyz'],
+    ['/v1/health/ready', 'at /healthz and /readyz'],
     ['/v1beta/models/any:streamGenerateContent', "Gemini's format is not supported"],
   ])('for %s says what there is instead', async (url, sentence) => {
     const { server } = await aServer([thing('GET')]);
