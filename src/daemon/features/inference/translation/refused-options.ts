@@ -137,7 +137,9 @@ export class LearnedRefusals {
     this.#adjustments.add(call.model, () => modelOf(call), adjustment);
   }
 
+  /** Of callers of the model's own format: those of others have members of other names. */
   membersOf(call: UpstreamCall): Iterable<string> {
+    if (call.wire !== call.inference.wire) return [];
     return this.#members.of(() => modelOf(call)) ?? [];
   }
 
