@@ -138,9 +138,8 @@ export class LearnedRefusals {
   }
 
   /** Of callers of the model's own format: those of others have members of other names. */
-  membersOf(call: UpstreamCall): Iterable<string> {
-    if (call.wire !== call.inference.wire) return [];
-    return this.#members.of(() => modelOf(call)) ?? [];
+  membersOf(call: UpstreamCall): ReadonlySet<string> | undefined {
+    return call.wire === call.inference.wire ? this.#members.of(() => modelOf(call)) : undefined;
   }
 
   addMember(call: UpstreamCall, member: string): void {

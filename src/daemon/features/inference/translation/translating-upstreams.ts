@@ -80,7 +80,9 @@ function openReduced(upstream: Upstream, call: UpstreamCall, context: Context): 
   const { signal, refused } = context;
   const able = withinAbilities(call.inference, call.abilities);
   const tuned = withoutOptions(able.inference, refused.optionsOf(call));
-  const { inference, dropped } = withoutMembers(tuned.inference, refused.membersOf(call));
+  const members = refused.membersOf(call);
+  const known = members === undefined ? tuned : withoutMembers(tuned.inference, members);
+  const { inference } = known;
   const adjustments = call.adjustments ?? refused.adjustmentsOf(call);
   const outputTokensMax = acceptedOutput(call, refused);
   const isChanged =
@@ -90,7 +92,8 @@ function openReduced(upstream: Upstream, call: UpstreamCall, context: Context): 
   const reduced = isChanged
     ? { ...call, inference, outputTokensMax, ...(adjustments && { adjustments }) }
     : call;
-  const left = [...able.dropped, ...tuned.dropped, ...dropped];
+  const left = [...able.dropped, ...tuned.dropped];
+  if (known !== tuned) left.push(...known.dropped);
   for (const each of adjustments ?? []) left.push(...droppedBy(each, inference.body));
   return openTranslated(upstream, reduced, signal).then(
     (answer) => {
