@@ -23,7 +23,11 @@ export const called = (id: string, args: unknown = '{}') => ({
   function: { name: 'f', arguments: args },
 });
 export const calls = (...tool_calls: Json[]) => ({ role: 'assistant', content: null, tool_calls });
-const output = (tool_call_id: string, content: unknown = 'done') => ({ role: 'tool', tool_call_id, content });
+export const output = (tool_call_id: string, content: unknown = 'done') => ({
+  role: 'tool',
+  tool_call_id,
+  content,
+});
 
 const text = (value: string) => ({ type: 'text', text: value });
 
@@ -46,7 +50,7 @@ const merged = {
   required: ['b'],
 };
 
-interface Case {
+export interface Case {
   cite: string;
   format: Format;
   body: Json;

@@ -15,6 +15,7 @@ import {
   paths,
   user,
 } from './client-request-cases.ts';
+import { historyCases } from './history-cases.ts';
 
 /** What clients send that is not as documented, but has one meaning only, and what providers get of it. */
 
@@ -123,7 +124,7 @@ function expectIn(sent: string, part: unknown): void {
   }
 }
 
-const rows = cases.flatMap(({ cite, format, body, sent }) =>
+const rows = [...cases, ...historyCases].flatMap(({ cite, format, body, sent }) =>
   Object.entries(sent).map(([to, part]) => ({ cite, format, body, to: to as Provider, part })),
 );
 

@@ -6,7 +6,7 @@ import type { Semaphore } from '../../shared/async/semaphore.ts';
 import { ApiError } from '../../shared/errors.ts';
 import {
   mayBeDeep,
-  parseWithExactConstants,
+  parseWithExactValues,
   requestShape,
   type ShapeLimits,
   shapeFault,
@@ -41,7 +41,7 @@ export function parseJson(bytes: Buffer, depthMax: number): unknown {
   const text = bytes.toString('utf8', hasByteOrderMark ? 3 : 0);
   if (isSmall && mayBeDeep(text, depthMax)) checkShape(bytes, depthMax);
   try {
-    return parseWithExactConstants(text);
+    return parseWithExactValues(text);
   } catch {
     // The parser's own message quotes the body, which must not be logged.
     throw new ApiError('invalid_json');

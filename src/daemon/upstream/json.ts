@@ -1,5 +1,5 @@
 import { isObject, type JsonObject as Json, listOf, mapChanged } from '../../shared/json/json-object.ts';
-import { mayBeDeep, shapeFault, unbounded } from '../../shared/json/json-text.ts';
+import { mayBeDeep, parseWithExactValues, shapeFault, unbounded } from '../../shared/json/json-text.ts';
 
 export { isObject, type Json, mapChanged };
 
@@ -18,7 +18,7 @@ export function isTooDeep(text: string): boolean {
 /** Parses a JSON object; undefined for anything else, or if it is nested too deeply. */
 export function parseObject(text: string): Json | undefined {
   try {
-    const value: unknown = isTooDeep(text) ? undefined : JSON.parse(text);
+    const value: unknown = isTooDeep(text) ? undefined : parseWithExactValues(text);
     return objectOf(value);
   } catch {
     return undefined;

@@ -25,15 +25,20 @@ export function parseExactly(text: string): unknown {
   );
 }
 
+/** Parses the arguments of a call: long numbers are ids, of which each digit counts. Source: earendil-works/pi#8943. */
+export function parseArguments(text: string): unknown {
+  return longDigits.test(text) ? parseExactly(text) : JSON.parse(text);
+}
+
 /**
- * Parses JSON; whole numbers in `const` and `enum`, the values that a JSON schema allows, keep all digits. All other numbers
- * are numbers. Fails like `JSON.parse`.
+ * Parses JSON; whole numbers keep all digits in `const` and `enum`, the values that a JSON schema allows, and in an object that is the
+ * `input` or the `arguments` of a call. All other numbers are numbers. Fails like `JSON.parse`.
  *
  * Long numbers are parsed as texts and then replaced: a reviver takes a hundred times the length of the text in memory.
  */
-export function parseWithExactConstants(text: string): unknown {
-  const hasConstants = text.includes('"const"') || text.includes('"enum"');
-  const places = hasConstants && longDigits.test(text) ? longNumbersIn(text) : [];
+export function parseWithExactValues(text: string): unknown {
+  const hasValues = exactMembers.some((member) => text.includes(member));
+  const places = hasValues && longDigits.test(text) ? longNumbersIn(text) : [];
   if (places.length === 0) return JSON.parse(text);
   const numbers: string[] = [];
   let marked = '';
@@ -46,6 +51,7 @@ export function parseWithExactConstants(text: string): unknown {
   return withNumbers(JSON.parse(marked + text.slice(from)), numbers, '');
 }
 
+const exactMembers = ['"const"', '"enum"', '"input"', '"arguments"'];
 /** Starts the text in place of a number, which its place in a list follows. */
 const mark = '\u0001number:';
 const longDigits = /\d{16}/;
@@ -99,12 +105,13 @@ function withNumbers(value: unknown, numbers: readonly string[], name: string): 
     return source === undefined ? value : numberIn(name, source);
   }
   if (Array.isArray(value)) {
-    const inList = name === 'enum' ? inEnum : '';
+    const inList = name === 'enum' ? inEnum : name === inInput ? inInput : '';
     for (let at = 0; at < value.length; at += 1) value[at] = withNumbers(value[at], numbers, inList);
   } else if (typeof value === 'object' && value !== null) {
     const object = value as Record<string, unknown>;
+    const isInput = name === 'input' || name === 'arguments' || name === inInput;
     for (const key in object) {
-      const changed = withNumbers(object[key], numbers, key);
+      const changed = withNumbers(object[key], numbers, isInput ? inInput : key);
       // An assignment to `__proto__` would not create a member.
       if (changed !== object[key]) Object.defineProperty(object, key, { value: changed });
     }
@@ -114,11 +121,14 @@ function withNumbers(value: unknown, numbers: readonly string[], name: string): 
 
 /** Instead of a member's name: for the values that an `enum` lists. */
 const inEnum = '\u0001enum';
+/** For all that is within the input of a call. */
+const inInput = '\u0001input';
+const exactPlaces = new Set(['const', inEnum, inInput]);
 
 function numberIn(name: string, source: string): unknown {
   const number = Number(source);
   const isExact = !Number.isInteger(number) || Number.isSafeInteger(number);
-  return isExact || (name !== 'const' && name !== inEnum) ? number : exactJson.rawJSON(source);
+  return isExact || !exactPlaces.has(name) ? number : exactJson.rawJSON(source);
 }
 
 const quote = 0x22;

@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import { parseExactly, parseWithExactConstants } from '../../../src/shared/json/json-text.ts';
+import { parseExactly, parseWithExactValues } from '../../../src/shared/json/json-text.ts';
 
 describe('the values of a schema', () => {
   test.each([
@@ -7,17 +7,24 @@ describe('the values of a schema', () => {
     '{"enum":["a",9007199254740993,-9007199254740993,5]}',
     '{"properties":{"id":{"enum":[123456789012345678901234567890]}}}',
   ])('in %s keep all digits', (text) => {
-    expect(JSON.stringify(parseWithExactConstants(text))).toBe(text);
+    expect(JSON.stringify(parseWithExactValues(text))).toBe(text);
+  });
+
+  test.each([
+    '{"type":"tool_use","input":{"id":9007199254740993,"of":[{"id":-2512292042121000001}]}}',
+    '{"function":{"name":"f","arguments":{"id":9007199254740993}}}',
+  ])('in %s, which is a call, keep all digits', (text) => {
+    expect(JSON.stringify(parseWithExactValues(text))).toBe(text);
   });
 
   test('leave all other numbers as they are', () => {
     const text =
-      '{"enum":[1,2.5],"const":0.1234567890123456789,"max":9007199254740993,"list":[9007199254740993,1]}';
-    expect(parseWithExactConstants(text)).toEqual(JSON.parse(text));
+      '{"enum":[1,2.5],"const":0.1234567890123456789,"max":9007199254740993,"input":[9007199254740993,1]}';
+    expect(parseWithExactValues(text)).toEqual(JSON.parse(text));
   });
 
   test('fail for what is not JSON', () => {
-    expect(() => parseWithExactConstants('{"const":9007199254740993')).toThrow(SyntaxError);
+    expect(() => parseWithExactValues('{"const":9007199254740993')).toThrow(SyntaxError);
   });
 });
 

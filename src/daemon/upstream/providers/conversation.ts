@@ -1,3 +1,5 @@
+import { parseArguments } from '../../../shared/json/json-text.ts';
+import { DistinctIds } from '../../features/upstreams/distinct-ids.ts';
 import type {
   CacheMark,
   ContentPart,
@@ -8,7 +10,8 @@ import type {
   MessageItem,
   ReasoningItem,
 } from '../../features/upstreams/neutral.ts';
-import { isObject, type Json, parseObject } from '../json.ts';
+import { isObject, type Json, mapChanged, parseObject } from '../json.ts';
+import { argumentsIn } from './call-arguments.ts';
 
 export interface UserTurn {
   role: 'user';
@@ -121,9 +124,9 @@ export interface Round {
  * round of its call. The first round has no assistant items unless the conversation starts with them. Opaque items are
  * dropped. A call without an output gets one that says so, and an output without a call becomes a message.
  */
-export function roundsOf(items: Iterable<InputItem>): Round[] {
+export function roundsOf(items: readonly InputItem[]): Round[] {
   const builder = new RoundBuilder();
-  for (const item of items) {
+  for (const item of withDistinctIds(items)) {
     if (item.type === 'function_call_output') builder.addOutput(item);
     else if (item.type === 'message' && item.role !== 'assistant') builder.last().messages.push(item);
     else if (item.type !== 'opaque') builder.addAssistant(item);
@@ -137,7 +140,8 @@ export function roundsOf(items: Iterable<InputItem>): Round[] {
  * Items of which each call has its output, and each output its call, as providers demand: clients shorten conversations in between,
  * and interrupt tools. Source: AstrBotDevs/AstrBot#8349, letta-ai/letta#3308.
  */
-export function pairedItems(items: InputItem[]): InputItem[] {
+export function pairedItems(given: readonly InputItem[]): InputItem[] {
+  const items = withDistinctIds(given);
   const answered = new Set(
     items.flatMap((item) => (item.type === 'function_call_output' ? item.callId : [])),
   );
@@ -149,6 +153,17 @@ export function pairedItems(items: InputItem[]): InputItem[] {
     return answered.has(item.callId)
       ? [item]
       : [item, { ...missingOutput(item.callId), ...(item.custom && { custom: true }) }];
+  });
+}
+
+/** The same list if each call has an id of its own. */
+function withDistinctIds(items: readonly InputItem[]): readonly InputItem[] {
+  const ids = new DistinctIds();
+  return mapChanged(items, (item) => {
+    if (item.type === 'message' && item.role !== 'assistant') ids.endTurn();
+    if (item.type !== 'function_call' && item.type !== 'function_call_output') return item;
+    const callId = item.type === 'function_call' ? ids.ofCall(item.callId) : ids.ofOutput(item.callId);
+    return callId === item.callId ? item : { ...item, callId };
   });
 }
 
@@ -212,5 +227,14 @@ export function markedOutput({ output, isError }: FunctionOutputItem): ContentPa
 
 /** The arguments of a call as an object, for providers that do not accept text. */
 export function argumentsObject(text: string): Json {
-  return parseObject(text) ?? (text.trim() === '' ? {} : { value: text });
+  const read = argumentsIn(text);
+  return read === undefined ? { value: text } : (parseArguments(read) as Json);
+}
+
+/**
+ * The arguments of a call in the history as the text of an object: servers parse them, and one call that was cut would have every later
+ * request refused. Source: ggml-org/llama.cpp#25510, local-inference-lab/vllm#684.
+ */
+export function readableArguments(text: string): string {
+  return parseObject(text) === undefined ? JSON.stringify(argumentsObject(text)) : text;
 }

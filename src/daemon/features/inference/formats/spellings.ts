@@ -1,5 +1,6 @@
 import { isObject, type Json } from '../../../../shared/faults/invalid-request.ts';
 import { mapChanged } from '../../../../shared/json/json-object.ts';
+import { withOwnCalls } from './chat-completions/own-calls.ts';
 
 /**
  * Tools, and choices among them, that a client wrote as another format has them: agents keep one form for all endpoints, and Cursor
@@ -11,7 +12,9 @@ type Format = 'chat' | 'responses' | 'messages';
 /** A body with its tools, and the parts of its messages, as its format has them. The same one if they are. */
 export function withOwnSpelling<Body extends object>(body: Body, format: Format): Body {
   const { tools, tool_choice: choice, messages } = body as Json;
-  const ownMessages = Array.isArray(messages) ? withOwnParts(messages, format) : messages;
+  const ownMessages = Array.isArray(messages)
+    ? withOwnParts(format === 'chat' ? withOwnCalls(messages) : messages, format)
+    : messages;
   const ownTools = Array.isArray(tools) ? mapChanged(tools, (tool) => ownTool(tool, format)) : tools;
   const ownChoice = format === 'messages' ? choice : choiceAs(choice, format);
   const schema = format === 'messages' ? undefined : ownSchema(body as Json, format);
@@ -132,11 +135,9 @@ const ownTypes: Readonly<Record<Format, ReadonlySet<unknown>>> = {
 };
 
 /** Messages with the parts of their format. The same list if they have no others. */
-function withOwnParts<Message extends { content?: unknown }>(
-  messages: readonly Message[],
-  format: Format,
-): readonly Message[] {
+function withOwnParts(messages: readonly unknown[], format: Format): readonly unknown[] {
   return mapChanged(messages, (message) => {
+    if (!isObject(message)) return message;
     const content = ownContent(message.content, format);
     return content === message.content ? message : { ...message, content };
   });

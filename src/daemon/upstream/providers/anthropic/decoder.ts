@@ -1,3 +1,4 @@
+import { parseArguments } from '../../../../shared/json/json-text.ts';
 import type { Batch } from '../../../features/upstreams/neutral.ts';
 import { UpstreamFailure } from '../../../features/upstreams/upstream.ts';
 import type { Adapter, Decoder } from '../../adapter.ts';
@@ -55,7 +56,7 @@ function repairBlocks(
     block.id = ids.unique(block.id);
     const text = argumentsIn(block.input) ?? (isCut ? '{}' : undefined);
     if (text === undefined) throw unreadableArguments(provider, block.name);
-    if (!isObject(block.input)) block.input = JSON.parse(text);
+    if (!isObject(block.input)) block.input = parseArguments(text);
   }
 }
 

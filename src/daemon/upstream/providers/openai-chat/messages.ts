@@ -7,11 +7,12 @@ import type {
   ReasoningItem,
 } from '../../../features/upstreams/neutral.ts';
 import { isObject, type Json } from '../../json.ts';
-import { isBlank, markedOutput, type Round, roundsOf } from '../conversation.ts';
+import { isBlank, markedOutput, type Round, readableArguments, roundsOf } from '../conversation.ts';
 import { fileUrl, imageUrl } from '../inline-data.ts';
 import { unsupported } from '../provider-failures.ts';
 import { callIdFor, type Quirks, reasoningFor } from './quirks.ts';
 import { replayReasoning } from './reasoning.ts';
+import { attachedText } from './tool-attachments.ts';
 
 interface Assistant extends Json {
   role: 'assistant';
@@ -100,7 +101,7 @@ class MessageWriter {
     assistant.tool_calls.push({
       id: this.#callId(item.callId),
       type: 'function',
-      function: { name: item.name, arguments: item.arguments },
+      function: { name: item.name, arguments: readableArguments(item.arguments) },
       ...(isObject(extra) && extra),
     });
   }
@@ -110,7 +111,7 @@ class MessageWriter {
     const { quirks } = this.#receiver;
     const output = markedOutput(item);
     const attachments = output.filter((part) => part.type !== 'text' && part.type !== 'refusal');
-    const text = textOf(output) || (attachments.length > 0 ? 'See the next message.' : '');
+    const text = textOf(output) || (attachments.length > 0 ? attachedText : '');
     this.messages.push({ role: 'tool', tool_call_id: this.#callId(item.callId), content: text });
     for (const part of attachments) this.#toolImages.push(chatPart(part, quirks));
   }

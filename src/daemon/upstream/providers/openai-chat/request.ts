@@ -7,13 +7,14 @@ import type {
 } from '../../../features/upstreams/neutral.ts';
 import type { UpstreamCall } from '../../../features/upstreams/upstream.ts';
 import { isObject, type Json, mapChanged, objectOf, objectsOf } from '../../json.ts';
-import { isBlankText } from '../conversation.ts';
+import { isBlankText, readableArguments } from '../conversation.ts';
 import { imageUrl } from '../inline-data.ts';
 import { objectParameters, withoutAlternatives } from '../tool-schema.ts';
 import { withoutStrict } from '../without-strict.ts';
 import { chatMessages } from './messages.ts';
 import { plainTurns } from './plain-turns.ts';
 import { callIdFor, outputTokensField, type Quirks, reasoningFor } from './quirks.ts';
+import { withoutToolAttachments } from './tool-attachments.ts';
 
 /**
  * The body for callers of the chat format: their own, with the model, output limit and usage in streams set, and without
@@ -80,7 +81,7 @@ function withUsage(options: unknown): Json {
 
 /** The messages without what this provider refuses; the same list if nothing changes. */
 function relayedMessages(messages: readonly unknown[], quirks: Quirks): readonly unknown[] {
-  const relayed = mapChanged(messages, (message) =>
+  const relayed = mapChanged(withoutToolAttachments(messages), (message) =>
     isObject(message) ? relayedMessage(message, quirks) : message,
   );
   return quirks.supportsAnyOrder ? relayed : plainTurns(relayed);
@@ -162,12 +163,12 @@ function assistantChanges(message: Json, quirks: Quirks): Json {
   return changes;
 }
 
-/** Removes members added by SDKs, fills in empty arguments, which many servers fail to parse, and shortens the id. */
+/** Removes members added by SDKs, replaces arguments that servers fail to parse, and shortens the id. */
 function relayedCall(call: unknown, quirks: Quirks): unknown {
   if (!isObject(call)) return call;
   const called = call.function;
-  const isIrregular =
-    isObject(called) && ('parsed_arguments' in called || !called.arguments || isObject(called.arguments));
+  const args = isObject(called) ? relayedArguments(called.arguments) : undefined;
+  const isIrregular = isObject(called) && ('parsed_arguments' in called || args !== called.arguments);
   const id = typeof call.id === 'string' ? callIdFor(call.id, quirks) : call.id;
   const isRenamed = id !== call.id;
   if (!isIrregular && !isRenamed) return call;
@@ -175,10 +176,14 @@ function relayedCall(call: unknown, quirks: Quirks): unknown {
   if (isRenamed) relayed.id = id;
   if (isIrregular) {
     const { parsed_arguments: _parsed, ...rest } = called;
-    const args = isObject(rest.arguments) ? JSON.stringify(rest.arguments) : rest.arguments;
-    relayed.function = { ...rest, arguments: args || '{}' };
+    relayed.function = { ...rest, arguments: args };
   }
   return relayed;
+}
+
+function relayedArguments(args: unknown): unknown {
+  if (isObject(args)) return JSON.stringify(args);
+  return typeof args === 'string' ? readableArguments(args) : args || '{}';
 }
 
 function plainPart(part: unknown): unknown {

@@ -11,7 +11,7 @@ import type {
 } from '../../../features/upstreams/neutral.ts';
 import type { UpstreamCall } from '../../../features/upstreams/upstream.ts';
 import { isObject, type Json } from '../../json.ts';
-import { markedOutput, pairedItems } from '../conversation.ts';
+import { markedOutput, pairedItems, readableArguments } from '../conversation.ts';
 import { fileUrl, imageUrl } from '../inline-data.ts';
 import { refuseImageOutput } from '../provider-failures.ts';
 import { objectParameters, withoutAlternatives } from '../tool-schema.ts';
@@ -182,7 +182,9 @@ function withOwnId(json: Json): Json {
   return item;
 }
 
-function toolCall({ callId, name, namespace, custom, arguments: text, json }: FunctionCallItem): Json {
+function toolCall(item: FunctionCallItem): Json {
+  const { callId, name, namespace, custom, json } = item;
+  const text = custom ? item.arguments : readableArguments(item.arguments);
   // Members such as `status`, `caller` and `async` are sent as they are.
   if (json) return custom ? { ...json, id: undefined } : { ...json, id: undefined, arguments: text };
   const called = { call_id: callId, name, ...(namespace !== undefined && { namespace }) };

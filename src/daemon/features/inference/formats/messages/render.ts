@@ -1,6 +1,7 @@
 import { unsigned } from '../../../../../shared/constants/unsigned.ts';
 import { isObject, type Json } from '../../../../../shared/faults/invalid-request.ts';
 import type { MakeId } from '../../../../../shared/ids.ts';
+import { parseArguments } from '../../../../../shared/json/json-text.ts';
 import type { Tokens } from '../../../../../shared/money/money.ts';
 import type { Output, OutputItem, Settled, StartedFailure } from '../../../calls/index.ts';
 import type { FinishReason, InputItem } from '../../../upstreams/neutral.ts';
@@ -176,7 +177,7 @@ export function toolBlock({ id, name }: { id: string; name: string }, input: Jso
 /** The arguments as an object; models write invalid JSON at times, above all when they are cut. */
 function inputOf(text: string): Json {
   try {
-    const input: unknown = JSON.parse(text);
+    const input = parseArguments(text);
     return isObject(input) ? input : { value: input };
   } catch {
     return {};
