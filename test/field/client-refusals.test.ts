@@ -99,6 +99,29 @@ interface Case {
   dropped?: string[];
 }
 
+const anything = {
+  type: 'object',
+  properties: {
+    a: true,
+    b: { not: {} },
+    c: { type: 'string', pattern: 'x', maxLength: 65_536, minLength: 1 },
+    d: false,
+    e: { type: 'array', items: true, maxItems: 5 },
+    f: { type: 'string', pattern: '^x$' },
+  },
+  additionalProperties: false,
+};
+const asGrammar = {
+  ...anything,
+  properties: {
+    a: {},
+    b: {},
+    c: { type: 'string', minLength: 1 },
+    e: { type: 'array', items: {}, maxItems: 5 },
+    f: { type: 'string', pattern: '^x$' },
+  },
+};
+
 /** What servers refuse of requests that the caller could not have written in another way. Sentences are shortened. */
 const cases: Case[] = [
   {
@@ -261,6 +284,21 @@ const cases: Case[] = [
     mended: { tools: [{ name: 'f' }] },
     dropped: ['tools[0].strict'],
   },
+  ...[
+    [
+      'Unable to generate parser for this template. JSON schema conversion failed:\nUnrecognized schema: true',
+    ],
+    ["JSON schema conversion failed: Pattern must start with '^' and end with '$'"],
+  ].map(
+    ([message]): Case => ({
+      cite: 'can1357/oh-my-pi#5914, ggml-org/llama.cpp#17574, unslothai/unsloth#7512: schemas that are no grammar',
+      wire: 'chat',
+      refuse: ({ tools }) => /"(not|d)":|65536|:true/.test(JSON.stringify(tools)),
+      error: { code: 400, message, type: 'invalid_request_error' },
+      inference: () => chat({ tools: [{ type: 'function', function: { name: 'f', parameters: anything } }] }),
+      mended: { tools: [{ function: { parameters: asGrammar } }] },
+    }),
+  ),
 ];
 
 describe.each(cases)('$cite', ({ wire, refuse, status, error, inference, mended, dropped = [] }) => {

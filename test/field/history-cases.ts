@@ -1,9 +1,12 @@
+import { expect } from 'vitest';
 import { type Case, called, calls, output, user } from './client-request-cases.ts';
 
 /** Conversations as models and clients leave them, which providers refuse or misread, and what providers get of them. */
 
 const png = 'iVBORw0KGgoAAAANSUhEUg';
-const picture = { type: 'image_url', image_url: { url: `data:image/png;base64,${png}` } };
+const dataUrl = `data:image/png;base64,${png}`;
+const picture = { type: 'image_url', image_url: { url: dataUrl } };
+const inputPicture = { type: 'input_image', image_url: dataUrl };
 const block = { type: 'image', source: { type: 'base64', media_type: 'image/png', data: png } };
 const text = (value: string) => ({ type: 'text', text: value });
 const use = (id: string, input: unknown = {}) => ({ type: 'tool_use', id, name: 'f', input });
@@ -24,6 +27,27 @@ const functionOutput = (call_id: string, of: unknown) => ({
 const cut = '{"city": "Tórs';
 const mended = { value: cut };
 const long = '{"id":2512292042121000001,"of":[9007199254740993]}';
+
+const wrong = {
+  type: 'object',
+  required: null,
+  properties: {
+    a: { type: 'array' },
+    b: { type: 'string', required: false, default: null },
+    c: { type: 'object', properties: null },
+    d: { type: ['array', 'null'], items: { type: 'string' } },
+  },
+};
+const right = {
+  type: 'object',
+  required: undefined,
+  properties: {
+    a: { type: 'array', items: {} },
+    b: { type: 'string', default: null },
+    c: { type: 'object' },
+    d: { type: ['array', 'null'], items: { type: 'string' } },
+  },
+};
 
 export const historyCases: Case[] = [
   ...['f', ''].map(
@@ -148,6 +172,109 @@ export const historyCases: Case[] = [
       openai: [output('c', [text('b')]), user([picture, picture]), user('e')],
       anthropic: user([result('c', [text('b'), block]), result('d', [block]), text('e')]),
     },
+  },
+  ...(['chat', 'responses'] as const).map(
+    (format): Case => ({
+      cite: 'decolua/9router#3864: a picture in a message of the assistant',
+      format,
+      body:
+        format === 'chat'
+          ? { messages: [user('a'), said([text('b'), picture]), user('c')] }
+          : { input: [user('a'), said([{ type: 'output_text', text: 'b' }, inputPicture]), user('c')] },
+      sent: {
+        ...(format === 'chat'
+          ? { responses: [said('b'), user([{ type: 'input_text' }, inputPicture])] }
+          : { chat: [said('b'), user([{ type: 'text' }, picture, text('c')])] }),
+        anthropic: [said([text('b')]), user([{ type: 'text' }, block, text('c')])],
+      },
+    }),
+  ),
+  {
+    cite: 'Wei-Shaw/sub2api#6247, vllm-project/vllm#45273: the text of an answer, for servers that check its parts',
+    format: 'chat',
+    body: { messages: [user('a'), said([text('b')]), user('c')] },
+    sent: { responses: { type: 'message', role: 'assistant', content: 'b' } },
+  },
+  {
+    cite: 'maximhq/bifrost#4945, anthropics/anthropic-sdk-python#1581: what an MCP server answered to Anthropic',
+    format: 'messages',
+    body: {
+      messages: [
+        user('a'),
+        said([
+          { type: 'mcp_tool_use', id: 'mcptoolu_1', name: 'rain', server_name: 'weather', input: { a: 1 } },
+          { type: 'mcp_tool_result', tool_use_id: 'mcptoolu_1', content: [text('It rains.')] },
+          text('Yes.'),
+        ]),
+        user('b'),
+      ],
+    },
+    sent: {
+      chat: [
+        { id: 'mcptoolu_1', function: { name: 'weather__rain', arguments: '{"a":1}' } },
+        output('mcptoolu_1', 'It rains.'),
+      ],
+      responses: [
+        { type: 'function_call', name: 'weather__rain' },
+        functionOutput('mcptoolu_1', 'It rains.'),
+      ],
+      anthropic: { type: 'mcp_tool_use', server_name: 'weather' },
+    },
+  },
+  {
+    cite: 'justlovemaki/AIClient2API#199, aws-samples/bedrock-access-gateway#239: calls whose tools are no longer declared',
+    format: 'chat',
+    body: { messages: [user('a'), calls(called('c')), output('c'), user('Sum up.')] },
+    sent: {
+      anthropic: {
+        tools: [{ name: 'f', input_schema: { type: 'object', properties: {} } }],
+        tool_choice: { type: 'none' },
+      },
+      chat: { tools: undefined, messages: expect.anything() },
+    },
+  },
+  ...(['base64', 'url'] as const).map(
+    (type): Case => ({
+      cite: 'openclaw/openclaw#18219: a data: URL in place of base64, or of an address',
+      format: 'messages',
+      body: {
+        messages: [
+          user([
+            {
+              type: 'image',
+              source: { type, media_type: 'image/jpeg', [type === 'url' ? 'url' : 'data']: dataUrl },
+            },
+          ]),
+        ],
+      },
+      sent: { chat: picture, responses: inputPicture, anthropic: block },
+    }),
+  ),
+  {
+    cite: 'the context of a document',
+    format: 'messages',
+    body: {
+      messages: [
+        user([
+          {
+            type: 'document',
+            title: 'Report',
+            context: 'Of last year.',
+            source: { type: 'text', media_type: 'text/plain', data: 'It rained.' },
+          },
+        ]),
+      ],
+    },
+    sent: { chat: user('Report\n\nOf last year.\n\nIt rained.') },
+  },
+  {
+    cite: 'MarkusPfundstein/mcp-gsuite#48, Automattic/wordpress-mcp#103: schemas that are none',
+    format: 'chat',
+    body: {
+      messages: [user('a')],
+      tools: [{ type: 'function', function: { name: 'f', parameters: wrong } }],
+    },
+    sent: { responses: right, anthropic: right, google: right },
   },
 ];
 

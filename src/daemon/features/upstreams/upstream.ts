@@ -47,7 +47,9 @@ export type Adjustment =
   /** Earlier reasoning that the provider encrypted is left out. */
   | 'no-encrypted-reasoning'
   /** Tools are not marked as strict. */
-  | 'no-strict-tools';
+  | 'no-strict-tools'
+  /** Schemas of tools have nothing that cannot become a grammar. */
+  | 'grammar-schemas';
 
 /** Keeps what is sent to providers for a call, and how they answer. */
 export interface AttemptsCapture {

@@ -156,6 +156,30 @@ export function pairedItems(given: readonly InputItem[]): InputItem[] {
   });
 }
 
+/**
+ * Items whose pictures and files of the model are in a message of the user: of the three formats none has them in one of the assistant,
+ * and models are asked about them. The same list if there are none. Source: decolua/9router#3864.
+ */
+export function withShownFiles(items: InputItem[]): InputItem[] {
+  const isText = ({ type }: ContentPart) => type === 'text' || type === 'refusal';
+  const hasFiles = (item: InputItem): item is MessageItem =>
+    item.type === 'message' && item.role === 'assistant' && !item.content.every(isText);
+  if (!items.some(hasFiles)) return items;
+  return items.flatMap((item): InputItem[] => {
+    if (!hasFiles(item)) return [item];
+    const files = item.content.filter((part) => !isText(part));
+    const shown: MessageItem = {
+      type: 'message',
+      role: 'user',
+      content: [{ type: 'text', text: shownText }, ...files],
+    };
+    const texts = item.content.filter(isText);
+    return texts.length > 0 ? [{ ...item, content: texts }, shown] : [shown];
+  });
+}
+
+const shownText = 'Shown by the assistant:';
+
 /** The same list if each call has an id of its own. */
 function withDistinctIds(items: readonly InputItem[]): readonly InputItem[] {
   const ids = new DistinctIds();

@@ -1,5 +1,5 @@
 import { listOf } from '../../../shared/json/json-object.ts';
-import { type Json, objectOf } from '../json.ts';
+import { isObject, type Json, mapChanged, objectOf } from '../json.ts';
 
 const combiners = ['anyOf', 'oneOf', 'allOf', '$ref'];
 
@@ -34,6 +34,11 @@ export function withoutAlternatives({ anyOf, oneOf, allOf, ...rest }: Json): Jso
   return { ...rest, type: 'object', properties, required: [...required] };
 }
 
+/** A function's parameters as providers with OpenAI's formats accept them. */
+export function functionParameters(parameters: Json | undefined): Json {
+  return objectParameters(parameters && withoutAlternatives(validSchema(parameters)));
+}
+
 /** Whether a function has no parameters at all. */
 export function hasNoParameters(parameters: Json | undefined): boolean {
   const schema = objectParameters(parameters);
@@ -44,6 +49,78 @@ export function hasNoParameters(parameters: Json | undefined): boolean {
 const schemaMaps = ['properties', 'patternProperties', '$defs', 'definitions', 'dependentSchemas'];
 const schemaLists = ['anyOf', 'oneOf', 'allOf', 'prefixItems'];
 const schemas = ['items', 'additionalProperties', 'not', 'if', 'then', 'else', 'contains', 'propertyNames'];
+
+/** A schema with all schemas directly in it changed; the same one if none changes. */
+function withSubschemas(schema: Json, change: (subschema: unknown) => unknown): Json {
+  const changed: Json = {};
+  for (const keyword of schemaMaps) {
+    const map = objectOf(schema[keyword]);
+    if (map === undefined) continue;
+    const members = Object.entries(map);
+    const made = mapChanged(members, (member): [string, unknown] => {
+      const sub = change(member[1]);
+      return sub === member[1] ? member : [member[0], sub];
+    });
+    if (made !== members) changed[keyword] = Object.fromEntries(made);
+  }
+  for (const keyword of schemaLists) {
+    const list = schema[keyword];
+    if (!Array.isArray(list)) continue;
+    const made = mapChanged(list, change);
+    if (made !== list) changed[keyword] = made;
+  }
+  for (const keyword of schemas) {
+    const sub = schema[keyword];
+    if (sub === undefined || Array.isArray(sub)) continue;
+    const made = change(sub);
+    if (made !== sub) changed[keyword] = made;
+  }
+  return Object.keys(changed).length === 0 ? schema : { ...schema, ...changed };
+}
+
+/** Keywords whose value may be null. */
+const values = new Set(['const', 'default', 'example']);
+
+/**
+ * A schema without what is no JSON Schema, as servers of MCP write it: `null` for a keyword without a value, and a `required` that is no
+ * list. Lists say what is in them, which OpenAI demands. Source: MarkusPfundstein/mcp-gsuite#48, Automattic/wordpress-mcp#103.
+ */
+export function validSchema(schema: Json): Json {
+  const { type, required, items, prefixItems } = schema;
+  let valid = withSubschemas(schema, (sub) => (isObject(sub) ? validSchema(sub) : sub));
+  const wrong = Object.keys(schema).filter(
+    (keyword) =>
+      (schema[keyword] === null && !values.has(keyword)) ||
+      (keyword === 'required' && !Array.isArray(required)),
+  );
+  if (wrong.length > 0)
+    valid = Object.fromEntries(Object.entries(valid).filter(([keyword]) => !wrong.includes(keyword)));
+  const isList = type === 'array' || (Array.isArray(type) && type.includes('array'));
+  return isList && (items ?? prefixItems ?? null) === null ? { ...valid, items: {} } : valid;
+}
+
+/** More would make a grammar too large. */
+const repetitionsMax = 1000;
+const repetitions = ['minLength', 'maxLength', 'minItems', 'maxItems'];
+
+/**
+ * A schema without what llama.cpp cannot turn into a grammar: schemas that are a boolean, `not`, patterns of a part of a text, and many
+ * repetitions. Source: can1357/oh-my-pi#5914, ggml-org/llama.cpp#17574, unslothai/unsloth#7512.
+ */
+export function grammarSchema(schema: Json): Json {
+  const { not: _not, pattern, additionalProperties, ...rest } = schema;
+  const plain = withSubschemas(rest, (sub) => (isObject(sub) ? grammarSchema(sub) : sub === true ? {} : sub));
+  if (typeof pattern === 'string' && /^\^.*\$$/s.test(pattern)) plain.pattern = pattern;
+  if (additionalProperties !== undefined)
+    plain.additionalProperties = isObject(additionalProperties)
+      ? grammarSchema(additionalProperties)
+      : additionalProperties;
+  const properties = objectOf(plain.properties);
+  if (properties !== undefined)
+    plain.properties = Object.fromEntries(Object.entries(properties).filter(([, sub]) => sub !== false));
+  for (const keyword of repetitions) if (Number(plain[keyword]) > repetitionsMax) delete plain[keyword];
+  return plain;
+}
 
 /**
  * Upgrades a JSON Schema to draft 2020-12, the only one that some providers accept: many tools still use older drafts,
@@ -59,19 +136,7 @@ export function modernSchema({ $schema: _dialect, additionalItems, ...schema }: 
   upgradeBound(modern, 'maximum', 'exclusiveMaximum');
   // In draft 3, `required` was a boolean on the property itself.
   if (typeof modern.required === 'boolean') delete modern.required;
-  for (const keyword of schemaMaps) {
-    const map = objectOf(modern[keyword]);
-    if (map === undefined) continue;
-    modern[keyword] = Object.fromEntries(Object.entries(map).map(([name, sub]) => [name, upgrade(sub)]));
-  }
-  for (const keyword of schemaLists) {
-    const list = modern[keyword];
-    if (Array.isArray(list)) modern[keyword] = list.map(upgrade);
-  }
-  for (const keyword of schemas) {
-    if (modern[keyword] !== undefined) modern[keyword] = upgrade(modern[keyword]);
-  }
-  return modern;
+  return withSubschemas(modern, upgrade);
 }
 
 function upgrade(schema: unknown): unknown {

@@ -154,12 +154,24 @@ function ownPart(part: unknown, format: Format): unknown {
     const content = ownContent(part.content, format);
     return content === part.content ? part : { ...part, content };
   }
+  if (format === 'messages' && (part.type === 'image' || part.type === 'document'))
+    return withOwnSource(part);
   if (ownTypes[format].has(part.type)) return part;
   if (format === 'responses' && part.type === 'input_image' && !isObject(part.image_url)) return part;
   const written = readPart(part);
   if (written === undefined) return part;
   const { cache_control: mark } = part;
   return { ...writtenAs(written, format), ...(mark !== undefined && { cache_control: mark }) };
+}
+
+/** A picture or file whose `data:` URL is in the place of its base64 or address. Source: openclaw/openclaw#18219. */
+function withOwnSource(part: Json): Json {
+  const { source } = part;
+  if (!isObject(source)) return part;
+  const given = source.type === 'base64' ? source.data : source.type === 'url' ? source.url : undefined;
+  if (typeof given !== 'string' || !/^data:[^,]*;base64,/i.test(given)) return part;
+  const { url: _url, ...rest } = source;
+  return { ...part, source: { ...rest, ...sourceOf(given) } };
 }
 
 /** What a part of any format says; undefined for other parts, and for files that were uploaded to a provider. */

@@ -20,6 +20,10 @@ interface Rule {
 
 const missing = /\b(missing|required?|must (be|have|include|contain)|passed back|needs?)\b/i;
 
+/** llama.cpp, of a schema that it cannot turn into a grammar. Source: can1357/oh-my-pi#5914, unslothai/unsloth#7512. */
+const noGrammar =
+  /unrecognized schema|schema conversion failed|pattern must start with|failed to (parse|initialize) grammar/i;
+
 /**
  * Members of requests that the caller did not ask for, or that can be expressed in another way, with what the refusals of
  * providers say about them. The first match wins.
@@ -45,6 +49,7 @@ const rules: readonly Rule[] = [
     named: /\btools?\b.{0,60}\bstrict\b|\bstrict\b.{0,60}\b(tools?|functions?)\b/,
     says: saysUnsupported,
   },
+  { adjustment: 'grammar-schemas', named: /\b(schema|grammar|pattern)\b/i, says: noGrammar, wire: 'chat' },
 ];
 
 /** Proxies hide the code. */

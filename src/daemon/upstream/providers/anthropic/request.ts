@@ -1,7 +1,7 @@
 import type { Inference, ReasoningItem } from '../../../features/upstreams/neutral.ts';
 import type { UpstreamCall } from '../../../features/upstreams/upstream.ts';
 import { type Json, objectOf } from '../../json.ts';
-import { conversationOf, endWithUser, isBlank } from '../conversation.ts';
+import { conversationOf, endWithUser, isBlank, withShownFiles } from '../conversation.ts';
 import { refuseImageOutput, unsupported } from '../provider-failures.ts';
 import { modernSchema } from '../tool-schema.ts';
 import { isThought, type Message, marked, messagesOf } from './messages.ts';
@@ -20,7 +20,7 @@ export function messagesBody(call: UpstreamCall, provider: string): Json {
   refuseImageOutput(inference);
   const traits = traitsOf(model);
   const isOwn = ({ origin }: ReasoningItem) => origin?.provider === provider && origin.model === model;
-  const conversation = conversationOf(inference);
+  const conversation = conversationOf({ ...inference, items: withShownFiles(inference.items) });
   const turns = traits.supportsPrefill ? conversation.turns : endWithUser(conversation.turns);
   const messages = messagesOf(turns, isOwn);
   trimPrefill(messages);

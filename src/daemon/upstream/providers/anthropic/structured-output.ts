@@ -1,6 +1,6 @@
 import { listOf } from '../../../../shared/json/json-object.ts';
 import { type Json, objectOf } from '../../json.ts';
-import { modernSchema, withoutAlternatives } from '../tool-schema.ts';
+import { modernSchema, validSchema, withoutAlternatives } from '../tool-schema.ts';
 
 /** Keywords that structured outputs refuse; they are moved to the description. */
 const describedKeywords = [
@@ -122,7 +122,7 @@ function lookUp(root: Json, reference: string): Json | undefined {
 /** A tool's parameters as `input_schema`, whose root must be an object. */
 export function inputSchema(parameters: Json | undefined): Json {
   if (!parameters) return { type: 'object', properties: {} };
-  return { ...withoutAlternatives(modernSchema(parameters)), type: 'object' };
+  return { ...withoutAlternatives(modernSchema(validSchema(parameters))), type: 'object' };
 }
 
 function toStrict(schema: unknown): unknown {

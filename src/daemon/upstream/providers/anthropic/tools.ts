@@ -24,9 +24,7 @@ export function toolFields(inference: Inference, traits: ModelTraits, budget: St
   const functions = inference.tools.filter((tool) => tool.type === 'function');
   const names = offeredNames(choice, traits);
   const offered = functions.filter((tool) => names?.has(tool.name) ?? true);
-  if (offered.length === 0) {
-    return { tools: undefined, toolChoice: undefined, forced: false, instruction: undefined };
-  }
+  if (offered.length === 0) return withoutOffer(inference);
   const requested = choiceType(choice);
   const forced = requested === 'any' || requested === 'tool';
   const type = forced && !traits.supportsForcedTools ? 'auto' : requested;
@@ -39,6 +37,22 @@ export function toolFields(inference: Inference, traits: ModelTraits, budget: St
     toolChoice: isDefault && inference.toolChoice === undefined ? undefined : toolChoice,
     forced: forced && traits.supportsForcedTools,
     instruction: forced && type === 'auto' ? 'Answer by calling one of the tools, not with text.' : undefined,
+  };
+}
+
+/**
+ * Servers refuse a history with calls whose tools are not declared, as agents send it to have a conversation summarized. Source:
+ * justlovemaki/AIClient2API#199, aws-samples/bedrock-access-gateway#239.
+ */
+function withoutOffer({ items }: Inference): ToolFields {
+  const names = new Set(items.flatMap((item) => (item.type === 'function_call' ? item.name : [])));
+  const tools = [...names].map((name) => ({ name, input_schema: inputSchema(undefined) }));
+  const isCalled = tools.length > 0;
+  return {
+    tools: isCalled ? tools : undefined,
+    toolChoice: isCalled ? { type: 'none' } : undefined,
+    forced: false,
+    instruction: undefined,
   };
 }
 

@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto';
 import type { Inference, Tool, ToolChoice } from '../../../features/upstreams/neutral.ts';
 import type { Json } from '../../json.ts';
-import { hasNoParameters, modernSchema, objectParameters } from '../tool-schema.ts';
+import { hasNoParameters, modernSchema, objectParameters, validSchema } from '../tool-schema.ts';
 
 export interface ToolFields {
   tools: Json[] | undefined;
@@ -54,7 +54,7 @@ function callingConfig(choice: ToolChoice): Json | undefined {
 /** Functions without parameters are declared without a schema. */
 function schemaOf(parameters: Json | undefined): Json | undefined {
   if (parameters === undefined || hasNoParameters(parameters)) return undefined;
-  return modernSchema(objectParameters(parameters));
+  return modernSchema(validSchema(objectParameters(parameters)));
 }
 
 /** Names start with a letter or an underscore, and are shorter than elsewhere. */

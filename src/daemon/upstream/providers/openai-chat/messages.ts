@@ -7,7 +7,14 @@ import type {
   ReasoningItem,
 } from '../../../features/upstreams/neutral.ts';
 import { isObject, type Json } from '../../json.ts';
-import { isBlank, markedOutput, type Round, readableArguments, roundsOf } from '../conversation.ts';
+import {
+  isBlank,
+  markedOutput,
+  type Round,
+  readableArguments,
+  roundsOf,
+  withShownFiles,
+} from '../conversation.ts';
 import { fileUrl, imageUrl } from '../inline-data.ts';
 import { unsupported } from '../provider-failures.ts';
 import { callIdFor, type Quirks, reasoningFor } from './quirks.ts';
@@ -38,7 +45,7 @@ export function chatMessages(
 ): Json[] {
   const writer = new MessageWriter(receiver);
   if (instructions) writer.messages.push({ role: 'system', content: instructions });
-  for (const round of roundsOf(items)) {
+  for (const round of roundsOf(withShownFiles(items))) {
     for (const item of [...round.items, ...round.results, ...round.messages]) writer.add(item);
   }
   writer.close();

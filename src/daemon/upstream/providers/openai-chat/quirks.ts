@@ -24,6 +24,8 @@ export interface Quirks {
   needsReasoning: 'even-empty' | 'always' | 'with-calls' | undefined;
   /** Whether tools may be marked as `strict`. */
   supportsStrictTools: boolean;
+  /** Whether schemas of tools may have anything, and not only what can become a grammar. */
+  supportsAnySchema: boolean;
   /** The member with the reasoning effort. */
   effort: 'reasoning_effort' | 'reasoning';
   supportsVerbosity: boolean;
@@ -46,6 +48,7 @@ const openai: Quirks = {
   replaysReasoning: true,
   needsReasoning: undefined,
   supportsStrictTools: true,
+  supportsAnySchema: true,
   effort: 'reasoning_effort',
   supportsVerbosity: true,
   supportsTopK: false,
@@ -171,6 +174,9 @@ export function adjustedQuirks(quirks: Quirks, adjustments: UpstreamCall['adjust
         break;
       case 'no-strict-tools':
         adjusted.supportsStrictTools = false;
+        break;
+      case 'grammar-schemas':
+        adjusted.supportsAnySchema = false;
     }
   }
   return adjusted;

@@ -9,7 +9,7 @@ import type { UpstreamCall } from '../../../features/upstreams/upstream.ts';
 import { isObject, type Json, mapChanged, objectOf, objectsOf } from '../../json.ts';
 import { isBlankText, readableArguments } from '../conversation.ts';
 import { imageUrl } from '../inline-data.ts';
-import { objectParameters, withoutAlternatives } from '../tool-schema.ts';
+import { functionParameters, grammarSchema } from '../tool-schema.ts';
 import { withoutStrict } from '../without-strict.ts';
 import { chatMessages } from './messages.ts';
 import { plainTurns } from './plain-turns.ts';
@@ -33,6 +33,7 @@ export function relayedBody(call: UpstreamCall, quirks: Quirks): Json {
   else if (body.tool_choice === 'required') sent.tool_choice = quirks.requiredToolChoice;
   else if (!quirks.supportsAllowedTools) restrictTools(sent, body, quirks);
   if (!quirks.supportsStrictTools) sent.tools = withoutStrict(sent.tools);
+  if (!quirks.supportsAnySchema) sent.tools = withGrammarSchemas(sent.tools);
   for (const field of ['stop', 'functions']) if (isEmptyList(body[field])) sent[field] = undefined;
   if (quirks.seedField !== 'seed' && 'seed' in body) {
     sent[quirks.seedField] = body.seed;
@@ -207,6 +208,7 @@ export function neutralBody(call: UpstreamCall, provider: string, quirks: Quirks
   if (limit !== undefined) body[outputTokensField(quirks, model)] = limit;
   addTools(body, inference, quirks);
   if (!quirks.supportsStrictTools) body.tools = withoutStrict(body.tools);
+  if (!quirks.supportsAnySchema) body.tools = withGrammarSchemas(body.tools);
   addSampling(body, inference.sampling, quirks);
   if (inference.format !== undefined) body.response_format = responseFormat(inference.format);
   const effort = inference.reasoning?.effort;
@@ -234,10 +236,19 @@ function chatTool(tool: Extract<Tool, { type: 'function' }>): Json {
     function: {
       name: tool.name,
       description: tool.description,
-      parameters: objectParameters(tool.parameters && withoutAlternatives(tool.parameters)),
+      parameters: functionParameters(tool.parameters),
       strict: tool.strict,
     },
   };
+}
+
+function withGrammarSchemas(tools: unknown): unknown {
+  if (!Array.isArray(tools)) return tools;
+  return tools.map((tool) => {
+    const called = objectOf(objectOf(tool)?.function);
+    const parameters = objectOf(called?.parameters);
+    return parameters ? { ...tool, function: { ...called, parameters: grammarSchema(parameters) } } : tool;
+  });
 }
 
 function chatToolChoice(choice: ToolChoice, quirks: Quirks): unknown {

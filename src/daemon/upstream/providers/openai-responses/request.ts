@@ -11,10 +11,10 @@ import type {
 } from '../../../features/upstreams/neutral.ts';
 import type { UpstreamCall } from '../../../features/upstreams/upstream.ts';
 import { isObject, type Json } from '../../json.ts';
-import { markedOutput, pairedItems, readableArguments } from '../conversation.ts';
+import { markedOutput, pairedItems, readableArguments, withShownFiles } from '../conversation.ts';
 import { fileUrl, imageUrl } from '../inline-data.ts';
 import { refuseImageOutput } from '../provider-failures.ts';
-import { objectParameters, withoutAlternatives } from '../tool-schema.ts';
+import { functionParameters } from '../tool-schema.ts';
 
 const sealedReasoning = 'reasoning.encrypted_content';
 /** The entry of `include` for log probabilities. */
@@ -72,7 +72,7 @@ export function neutralResponsesBody(call: UpstreamCall, provider: string): Json
   const body: Json = {
     model,
     instructions: inference.instructions,
-    input: responsesInput(pairedItems(inference.items), { provider, model }),
+    input: responsesInput(pairedItems(withShownFiles(inference.items)), { provider, model }),
     stream: true,
     store: false,
     max_output_tokens: limit === undefined ? undefined : Math.max(outputTokensMin, limit),
@@ -130,8 +130,7 @@ function responsesTool(tool: Tool): Json[] {
     return [{ type: 'custom', name, description, format: grammar && { type: 'grammar', ...grammar } }];
   }
   const { name, description, strict = false } = tool;
-  const parameters = objectParameters(tool.parameters && withoutAlternatives(tool.parameters));
-  return [{ type: 'function', name, description, parameters, strict }];
+  return [{ type: 'function', name, description, parameters: functionParameters(tool.parameters), strict }];
 }
 
 function responsesToolChoice(choice: ToolChoice, custom: ReadonlySet<string>): unknown {
@@ -199,6 +198,10 @@ function message({ role, content, phase, json }: MessageItem): Json {
     : { type: 'message', role, ...(phase !== undefined && { phase }) };
   if (content.length === 0) return { ...base, content: '' };
   if (typeof json?.content === 'string') return base;
+  // Servers that check parts of answers want members such as ids. Source: Wei-Shaw/sub2api#6247, vllm-project/vllm#45273.
+  const [first] = content;
+  if (!json && role === 'assistant' && content.length === 1 && first?.type === 'text')
+    return { ...base, content: first.text };
   const parts = content.map((part) => (role === 'assistant' ? outputPart(part) : inputPart(part)));
   return { ...base, content: withCallersMembers(parts, json?.content) };
 }

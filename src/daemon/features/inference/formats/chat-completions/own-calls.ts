@@ -51,20 +51,17 @@ function withOwnIds(messages: readonly unknown[]): readonly unknown[] {
   return mapChanged(messages, (message) => {
     if (!isObject(message)) return message;
     if (message.role === 'tool') {
-      const id = ids.ofOutput(textOf(message.tool_call_id));
-      return id === message.tool_call_id ? message : { ...message, tool_call_id: id };
+      const { tool_call_id: given } = message;
+      const id = typeof given === 'string' ? ids.ofOutput(given) : given;
+      return id === given ? message : { ...message, tool_call_id: id };
     }
     if (message.role !== 'assistant') ids.endTurn();
     if (!Array.isArray(message.tool_calls)) return message;
     const calls = mapChanged(message.tool_calls as unknown[], (call) => {
-      if (!isObject(call)) return call;
-      const id = ids.ofCall(textOf(call.id));
+      if (!isObject(call) || typeof call.id !== 'string') return call;
+      const id = ids.ofCall(call.id);
       return id === call.id ? call : { ...call, id };
     });
     return calls === message.tool_calls ? message : { ...message, tool_calls: calls };
   });
-}
-
-function textOf(id: unknown): string {
-  return typeof id === 'string' ? id : '';
 }

@@ -2,6 +2,7 @@ import { unsigned } from '../../../../../shared/constants/unsigned.ts';
 import type { CreateMessageBody } from '../../../../../shared/contract/messages.ts';
 import {
   argumentsText,
+  ifValid,
   invalid,
   isObject,
   type Json,
@@ -94,6 +95,12 @@ class MessagesReader {
         this.items.push({ ...opaque(block, param), ...(elsewhere && { elsewhere }) });
         break;
       }
+      case 'mcp_tool_use':
+      case 'mcp_tool_result': {
+        const item = ifValid(() => mcpItem(block, param));
+        this.items.push({ ...opaque(block, param), ...(item && { elsewhere: { items: [item] } }) });
+        break;
+      }
       default:
         this.items.push(unknownBlock(block, param));
     }
@@ -121,12 +128,7 @@ class MessagesReader {
   }
 
   #addResult(block: Json, param: string): void {
-    const callId = requiredText(block.tool_use_id, `${param}.tool_use_id`);
-    const { output, unknown } = resultContent(block.content, `${param}.content`);
-    const isError = optionalFlag(block.is_error, `${param}.is_error`);
-    const item: FunctionOutputItem = { type: 'function_call_output', callId, output };
-    if (isError) item.isError = true;
-    this.items.push(item, ...unknown);
+    this.items.push(...resultItems(block, param));
   }
 
   /** Thoughts that a provider signed itself are of use to providers of the same format only. */
@@ -136,6 +138,31 @@ class MessagesReader {
     if (looksSealed(sealed) && origin === undefined) throw notSealedHere(param);
     this.items.push({ type: 'reasoning', summary: text === '' ? [] : [text], origin });
   }
+}
+
+/** The output of a call, and what in it is unknown here. */
+function resultItems(block: Json, param: string): [FunctionOutputItem, ...InputItem[]] {
+  const callId = requiredText(block.tool_use_id, `${param}.tool_use_id`);
+  const { output, unknown } = resultContent(block.content, `${param}.content`);
+  const isError = optionalFlag(block.is_error, `${param}.is_error`);
+  const item: FunctionOutputItem = { type: 'function_call_output', callId, output };
+  if (isError) item.isError = true;
+  return [item, ...unknown];
+}
+
+/** A call that Anthropic made to an MCP server, or its output, as of a function of the caller: what a tool said is only there. */
+function mcpItem(block: Json, param: string): InputItem | undefined {
+  if (block.type === 'mcp_tool_result') {
+    const [item, ...unknown] = resultItems(block, param);
+    return unknown.length > 0 ? undefined : item;
+  }
+  const named = [block.server_name, block.name].map((name) => requiredText(name, `${param}.name`));
+  return {
+    type: 'function_call',
+    callId: requiredText(block.id, `${param}.id`),
+    name: named.join('__').replace(/[^a-zA-Z0-9_-]/g, '_'),
+    arguments: argumentsText(block.input, `${param}.input`),
+  };
 }
 
 const roles = ['user', 'assistant', 'system'] as const;
@@ -199,6 +226,8 @@ function documentParts(block: Json, blockParam: string): ContentPart[] | undefin
   const param = `${blockParam}.source`;
   if (!isObject(source)) throw invalid(param, 'This must be an object.');
   const title = optionalText(block.title, `${blockParam}.title`) || undefined;
+  const context = optionalText(block.context, `${blockParam}.context`) || undefined;
+  const heading = [title, context].filter((text) => text !== undefined).join('\n\n') || undefined;
   const named = title === undefined ? {} : { filename: title };
   switch (source.type) {
     case 'base64': {
@@ -214,9 +243,9 @@ function documentParts(block: Json, blockParam: string): ContentPart[] | undefin
     case 'file':
       return [{ type: 'file', ...named, ...uploaded(source, param) }];
     case 'text':
-      return titled(title, [{ type: 'text', text: requiredText(source.data, `${param}.data`) }]);
+      return titled(heading, [{ type: 'text', text: requiredText(source.data, `${param}.data`) }]);
     case 'content':
-      return titled(title, nestedParts(source.content, `${param}.content`));
+      return titled(heading, nestedParts(source.content, `${param}.content`));
     default:
       requiredText(source.type, `${param}.type`);
       return undefined;
