@@ -89,6 +89,17 @@ const ofChat: Omit<GivenBack, 'wire'>[] = [
     again: [],
   },
   {
+    name: 'thoughts between tags, a text and a call',
+    cite: 'vellum-ai/vellum-assistant#34556',
+    answer: { content: '<think>\nWhich town?\n</think>\n\nI look.', tool_calls: [chatCall('call_1')] },
+    again: ['<think>\\nWhich town?\\n</think>\\n\\nI look.', 'Tórshavn'],
+  },
+  {
+    name: 'thoughts between tags, and a call',
+    answer: { content: '<mm:think>Which town?</mm:think>', tool_calls: [chatCall('call_1')] },
+    again: ['<mm:think>', 'Which town?', '</mm:think>'],
+  },
+  {
     name: 'reasoning_details with a signature, and a call',
     cite: 'OpenRouterTeam/ai-sdk-provider#22',
     answer: {

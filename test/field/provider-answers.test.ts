@@ -394,3 +394,76 @@ test('comments that a proxy passes on as data are none: mnfst/llm-gateway#2053',
     expect(text).not.toMatch(/PROCESSING|error/);
   }
 });
+
+/** How a text comes in pieces of some length. */
+const pieces = (text: string, length: number) => text.match(new RegExp(`.{1,${length}}`, 'gsu')) ?? [];
+
+// vllm-project/vllm#46042, #45687, decolua/9router#2231, BerriAI/litellm#27483, ENTERPILOT/GoModel#1041
+describe('thoughts between tags at the start of a text are reasoning for clients of other formats', () => {
+  const said = 'It rains < and > pours.';
+  const thought = 'Which town?\n\nA </thing>.';
+  const end = chunk({}, 'stop', { usage });
+  const streamed =
+    (text: string, length: number, finish = end): Answer =>
+    (_body, reply) => {
+      reply.writeHead(200, { 'content-type': 'text/event-stream' });
+      const chunks = pieces(text, length).map((content) => chunk({ content }));
+      reply.end(`${chunks.join('')}${finish}data: [DONE]\n\n`);
+    };
+  const ask = async () => {
+    const input = 'How is the weather?';
+    const messages = [{ role: 'user', content: input }];
+    const thinking = { type: 'enabled', budget_tokens: 1024 };
+    const { output } = (await post('/v1/responses', { model: model(), input, store: false })) as {
+      output: { summary?: Json[]; content?: Json[] }[];
+    };
+    const { content } = await post('/v1/messages', { model: model(), max_tokens: 2000, thinking, messages });
+    return { output, content: content as Json[] };
+  };
+
+  test.each([
+    ['think', 1],
+    ['think', 2],
+    ['think', 5],
+    ['thinking', 7],
+    ['mm:think', 3],
+    ['think', 500],
+  ])('<%s> in pieces of %i', async (tag, length) => {
+    for (const space of ['\n', '']) {
+      answer = streamed(`${space}<${tag}>${space}${thought}${space}</${tag}>\n\n${said}`, length);
+      const { output, content } = await ask();
+      expect(output).toMatchObject([
+        { type: 'reasoning', summary: [{ text: thought }] },
+        { type: 'message', content: [{ text: said }] },
+      ]);
+      expect(content).toMatchObject([
+        { type: 'thinking', thinking: thought },
+        { type: 'text', text: said },
+      ]);
+    }
+  });
+
+  test('in an answer that is not streamed', async () => {
+    answer = (_body, reply) => {
+      const message = { role: 'assistant', content: `<think>\n${thought}\n</think>\n\n${said}` };
+      const choices = [{ index: 0, message, finish_reason: 'stop' }];
+      reply.writeHead(200, { 'content-type': 'application/json' });
+      reply.end(JSON.stringify({ id: 'c', object: 'chat.completion', choices, usage }));
+    };
+    expect((await ask()).content).toMatchObject([{ thinking: thought }, { text: said }]);
+  });
+
+  test('that were cut are no text', async () => {
+    answer = streamed(`<think>${thought}`, 4, chunk({}, 'length', { usage }));
+    const { output } = await ask();
+    expect(output).toMatchObject([{ type: 'reasoning', summary: [{ text: thought }] }]);
+  });
+
+  test.each(['<thin ice>', '< think>', 'He said <think>x</think>.', '<think'])(
+    '%s is a text',
+    async (text) => {
+      answer = streamed(text, 2);
+      expect((await ask()).content).toMatchObject([{ type: 'text', text }]);
+    },
+  );
+});

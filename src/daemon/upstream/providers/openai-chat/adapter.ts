@@ -43,12 +43,12 @@ export function chatAdapter(settings: ProviderSettings): Adapter {
       };
     },
     decoder: (call) =>
-      new SseJsonDecoder(name, new ChatDialect(name, call.model, { choices: choicesOf(call) }), {
+      new SseJsonDecoder(name, new ChatDialect(name, call.model, dialectFor(call)), {
         hasFrames: isSameWire(call),
       }),
     wholeAnswer: (call) => isSameWire(call) && !call.inference.stream,
     readAnswer: (json, call) => readChatAnswer(json, name, choicesOf(call)),
-    documentAsBatch: (json, { model }) => chatAnswerAsBatch(json, name, model),
+    documentAsBatch: (json, call) => chatAnswerAsBatch(json, name, call),
     failure: (status, headers, body) => openAiFailure(name, status, headers, body),
   };
 }
@@ -81,6 +81,11 @@ export function bearerHeaders(key: string | undefined): Record<string, string> {
 function choicesOf(call: UpstreamCall): number {
   const { n } = isSameWire(call) ? call.inference.body : {};
   return typeof n === 'number' ? n : 1;
+}
+
+/** Callers of the chat format get the text as their provider writes it. */
+function dialectFor(call: UpstreamCall) {
+  return { choices: choicesOf(call), splitsThoughts: !isSameWire(call) };
 }
 
 function isSameWire(call: UpstreamCall): boolean {
@@ -155,10 +160,11 @@ function hasContent({ content, refusal, images, audio }: Json): boolean {
 }
 
 /** Converts a chat completion to the batch that a stream with a single chunk would give. Uses the first choice only. */
-function chatAnswerAsBatch(json: Record<string, unknown>, name: string, model: string): Batch {
+function chatAnswerAsBatch(json: Record<string, unknown>, name: string, call: UpstreamCall): Batch {
   const { providerReason } = readChatAnswer(json, name, 1);
   const batch: Batch = { events: [], frames: undefined };
-  const dialect = new ChatDialect(name, model);
+  const { splitsThoughts } = dialectFor(call);
+  const dialect = new ChatDialect(name, call.model, { splitsThoughts });
   dialect.take(json, '', batch);
   dialect.finish(batch, 'done-mark');
   const end = batch.events.at(-1);

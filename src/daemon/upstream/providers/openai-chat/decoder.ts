@@ -22,6 +22,7 @@ import {
   signedIn,
 } from './reasoning.ts';
 import { sourcesIn } from './sources.ts';
+import { TaggedThoughts } from './tagged-thoughts.ts';
 import { ToolCalls, withFunction } from './tool-calls.ts';
 import { chatUsageIn, laterTokens } from './usage.ts';
 
@@ -73,9 +74,14 @@ export class ChatDialect implements Dialect {
   /** Whether a choice continued after it: some servers send one with every chunk, so that none is known to be the last. */
   #hasLateContent = false;
 
-  constructor(provider: string, model: string, { choices = 1 }: { choices?: number } = {}) {
+  /** Set where thoughts in the text become reasoning. */
+  readonly #tagged: TaggedThoughts | undefined;
+
+  /** `splitsThoughts`: whether thoughts between tags are taken out of the text. */
+  constructor(provider: string, model: string, { choices = 1, splitsThoughts = false } = {}) {
     this.#provider = provider;
     this.#model = model;
+    this.#tagged = splitsThoughts ? new TaggedThoughts() : undefined;
     this.#choicesExpected = choices;
     this.#envelope = new Envelope('chat.completion.chunk');
     this.#calls = new ToolCalls({
@@ -334,7 +340,8 @@ export class ChatDialect implements Dialect {
     const flat = typeof delta.content === 'object' ? flattenContent(delta) : undefined;
     if (flat !== undefined) isChanged = true;
     if (repairText(delta)) isChanged = true;
-    const piece = flat?.text ? flat : reasoningOf(delta);
+    const tagged = this.#tagged?.take(delta, { isLast });
+    const piece = tagged ?? (flat?.text ? flat : reasoningOf(delta));
     if (piece !== undefined) this.#takeReasoning(piece, events);
     const signed = signedIn(delta);
     if (signed !== undefined) {

@@ -159,7 +159,9 @@ class MessageWriter {
     if (assistant === undefined) return;
     this.#assistant = undefined;
     if (this.#extras.length > 0) this.#addLateExtras(assistant.tool_calls ?? []);
-    const { thinking, ...message } = assistant;
+    const { thinking, tagged, ...message } = assistant;
+    if (typeof tagged === 'string' && (message.content !== null || message.tool_calls))
+      message.content = `${tagged}${message.content ?? ''}`;
     if (Array.isArray(thinking)) {
       const text = message.content === null ? [] : [{ type: 'text', text: message.content }];
       message.content = [...thinking, ...text];

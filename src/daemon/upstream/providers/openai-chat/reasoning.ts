@@ -14,6 +14,8 @@ export interface ReasoningPayload {
   reasoning_text?: string;
   reasoning_opaque?: string;
   thinking?: string;
+  /** Thoughts that were in the text, and the name of the tags around them. */
+  tagged?: { tag: string; text: string };
   /** The members of calls with signatures, by our id: Gemini's API refuses a call without its signature. */
   calls?: Record<string, Json>;
   /** Those of the message. */
@@ -27,6 +29,8 @@ export interface ReasoningPiece {
   details: Json[];
   blocks?: Json[];
   opaque?: string;
+  /** The name of the tags around it in the text of the answer. */
+  tag?: string;
 }
 
 /** Reads the reasoning in a delta or message; undefined if there is none. */
@@ -83,7 +87,8 @@ function detailText({ text, summary }: Json): string {
 export class ReasoningCollector {
   #payload: ReasoningPayload = {};
 
-  add({ text, field, details, blocks = [], opaque }: ReasoningPiece): void {
+  add({ text, field, details, blocks = [], opaque, tag }: ReasoningPiece): void {
+    if (tag !== undefined) this.#payload.tagged = { tag, text: (this.#payload.tagged?.text ?? '') + text };
     if (opaque !== undefined) this.#payload.reasoning_opaque = opaque;
     if (field !== undefined) this.#payload[field] = (this.#payload[field] ?? '') + text;
     if (details.length > 0) {
@@ -158,11 +163,12 @@ function addDetail(details: Json[], detail: Json): void {
   }
 }
 
-/** Adds a payload to the assistant message of its turn; `thinking` is moved into the content later. */
+/** Adds a payload to the assistant message of its turn; `thinking` and `tagged` are moved into the content later. */
 export function replayReasoning(message: Json, payload: unknown): void {
   if (!isObject(payload)) return;
   const { reasoning_content, reasoning, reasoning_details, thinking_blocks, thinking } = payload;
-  const { reasoning_text, reasoning_opaque } = payload;
+  const { reasoning_text, reasoning_opaque, tagged } = payload;
+  if (isObject(tagged)) append(message, 'tagged', `<${tagged.tag}>\n${tagged.text}\n</${tagged.tag}>\n\n`);
   if (typeof reasoning_text === 'string') append(message, 'reasoning_text', reasoning_text);
   if (typeof reasoning_opaque === 'string') message.reasoning_opaque = reasoning_opaque;
   if (typeof reasoning_content === 'string') append(message, 'reasoning_content', reasoning_content);
