@@ -50,6 +50,11 @@ const reasoning = (encrypted_content: string, summary = 'Which town?') => ({
   summary: summary === '' ? [] : [{ type: 'summary_text', text: summary }],
   encrypted_content,
 });
+const thoughts = {
+  type: 'reasoning',
+  summary: [],
+  content: [{ type: 'reasoning_text', text: 'Which town?' }],
+};
 const item = (type: string, more: Json) => ({ type, id: `x_${type}`, status: 'completed', ...more });
 const signature = (value: string) => ({ extra_content: { google: { thought_signature: value } } });
 const picture = `data:image/png;base64,${Buffer.from('not really a picture').toString('base64')}`;
@@ -278,6 +283,17 @@ const ofResponses: Omit<GivenBack, 'wire'>[] = [
     name: 'reasoning between calls',
     answer: [reasoning('ENC_3'), call('call_1'), reasoning('ENC_4'), call('call_2', '{}', 'g')],
     again: ['ENC_3', 'ENC_4'],
+  },
+  {
+    name: 'thoughts that can be read, and a call',
+    cite: 'openai/codex#42249',
+    answer: [
+      { ...thoughts, id: 'rs_5' },
+      call('call_1'),
+      { ...thoughts, id: 'rs_6', encrypted_content: 'ENC_6' },
+      call('call_2', '{}', 'g'),
+    ],
+    again: ['"reasoning_text","text":"Which town?"', 'rs_5', 'rs_6', 'ENC_6'],
   },
   { name: 'a call without arguments', answer: [call('call_1', '')], again: ['"{}"'] },
   { name: 'a refusal', answer: [message([{ type: 'refusal', refusal: 'I cannot.' }])], again: ['I cannot.'] },

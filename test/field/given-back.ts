@@ -561,7 +561,8 @@ function responsesFault({ input }: Json): string | undefined {
   if (calls.join() !== outputs.join()) return `calls ${calls.join()}, outputs ${outputs.join()}`;
   for (const item of input as Json[]) {
     if (item.type === 'function_call') JSON.parse(String(item.arguments));
-    if (item.type === 'reasoning' && !item.encrypted_content) return 'reasoning without its content';
+    if (item.type === 'reasoning' && !(item.encrypted_content || item.content))
+      return 'reasoning without its content';
   }
   return undefined;
 }

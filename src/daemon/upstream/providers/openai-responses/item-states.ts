@@ -1,4 +1,5 @@
 import type { InferenceEvent, StartedItem } from '../../../features/upstreams/neutral.ts';
+import { reasoningPayload } from '../../../features/upstreams/response-reasoning.ts';
 import { type Json, objectsOf } from '../../json.ts';
 import { argumentsIn, StreamedArguments, unreadableArguments } from '../call-arguments.ts';
 import { CallIds, toolNameIn } from '../call-ids.ts';
@@ -228,9 +229,9 @@ export class ItemStates {
     return ended?.missing ?? '';
   }
 
-  #originOf({ type, encrypted_content, id }: Json) {
-    if (type !== 'reasoning' || typeof encrypted_content !== 'string') return undefined;
-    return { ...this.#origin, payload: { encrypted_content, id } };
+  #originOf(item: Json) {
+    const payload = reasoningPayload(item);
+    return payload && { ...this.#origin, payload };
   }
 
   /** The item of a delta; some servers never start it. */

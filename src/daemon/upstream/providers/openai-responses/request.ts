@@ -266,13 +266,16 @@ function inputPart(part: ContentPart): Json {
 
 function reasoning({ origin, summary }: ReasoningItem, { provider, model }: Receiver): Json[] {
   if (origin?.provider !== provider || origin.model !== model || !isObject(origin.payload)) return [];
-  const { encrypted_content, id } = origin.payload;
-  if (typeof encrypted_content !== 'string') return [];
+  const { encrypted_content, content, id } = origin.payload;
+  const isReadable = Array.isArray(content);
+  if (typeof encrypted_content !== 'string' && !isReadable) return [];
   return [
     {
       type: 'reasoning',
       ...(typeof id === 'string' ? { id } : undefined),
-      summary: summary.map((text) => ({ type: 'summary_text', text })),
+      // Thoughts that can be read are no summary, but clients of other formats have them as one.
+      summary: isReadable ? [] : summary.map((text) => ({ type: 'summary_text', text })),
+      ...(isReadable && { content }),
       encrypted_content,
     },
   ];

@@ -2,6 +2,7 @@ import { isObject, type Json } from '../../../../../shared/faults/invalid-reques
 import { providerMembers } from '../../../../../shared/formats/response-members.ts';
 import type { AnsweredCall } from '../../../calls/index.ts';
 import type { InferenceEvent } from '../../../upstreams/neutral.ts';
+import { reasoningPayload } from '../../../upstreams/response-reasoning.ts';
 
 /** Assembles the output of a call from a document in the Responses format. */
 export function assembleAnswer(answered: AnsweredCall, document: Json): void {
@@ -46,7 +47,8 @@ export function itemAsEvents(
         { type: 'item-done', index, item },
       ];
     }
-    case 'reasoning':
+    case 'reasoning': {
+      const payload = reasoningPayload(item);
       return [
         { type: 'item-started', index, item: { kind: 'reasoning', ...id } },
         ...objects(item.summary).map(
@@ -61,11 +63,10 @@ export function itemAsEvents(
           type: 'item-done',
           index,
           item,
-          ...(typeof item.encrypted_content === 'string' && {
-            origin: { ...by, payload: { encrypted_content: item.encrypted_content, ...id } },
-          }),
+          ...(payload && { origin: { ...by, payload } }),
         },
       ];
+    }
     default:
       return [
         { type: 'item-started', index, item: { kind: 'opaque', json: item } },
