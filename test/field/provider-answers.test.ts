@@ -467,3 +467,21 @@ describe('thoughts between tags at the start of a text are reasoning for clients
     },
   );
 });
+
+// BerriAI/litellm#18921: JetBrains sends twelve, and OpenAI takes four
+test('more stop sequences than a provider takes end the answer all the same', async () => {
+  const stop = ['X', 'Y', 'Z', 'Q', ' and'];
+  answer = says({ content: 'It is sunny and warm.' }, 'stop');
+  const messages = [{ role: 'user', content: 'How is the weather?' }];
+  const whole = await post('/v1/chat/completions', { model: model(), messages, stop });
+  expect(whole).toMatchObject({ choices: [{ message: { content: 'It is sunny' } }] });
+  expect(asked.at(-1)).not.toHaveProperty('stop');
+  const named = { model: model(), max_tokens: 99, messages, stop_sequences: stop };
+  expect(await post('/v1/messages', named)).toMatchObject({
+    content: [{ text: 'It is sunny' }],
+    stop_reason: 'stop_sequence',
+    stop_sequence: ' and',
+  });
+  await post('/v1/chat/completions', { model: model(), messages, stop: stop.slice(1) });
+  expect(asked.at(-1)).toHaveProperty('stop', stop.slice(1));
+});

@@ -17,12 +17,17 @@ const logprobs = 'message.output_text.logprobs';
 
 /**
  * The body of a request in either of OpenAI's formats without the options that its model would refuse. The same body if its
- * model takes all of them, or is not known. `keepsLogprobs`: log probabilities are needed, even if they may be refused.
+ * model takes all of them, or is not known. `keepsLogprobs`: log probabilities are needed, even if they may be refused. More stop
+ * sequences than `stopsMax` are left to the gateway. Source: BerriAI/litellm#18921.
  */
-export function fittedToModel(body: Json, { keepsLogprobs = false } = {}): FittedBody {
+export function fittedToModel(
+  body: Json,
+  { keepsLogprobs = false, stopsMax = Number.POSITIVE_INFINITY } = {},
+): FittedBody {
   const traits = traitsOf(String(body.model));
-  if (traits === undefined) return { body, dropped: [] };
   const fitting = new Fitting(body);
+  if (listOf(body.stop).length > stopsMax) fitting.drop('stop');
+  if (traits === undefined) return fitting;
   fitEffort(fitting, traits);
   const effort = effortIn(fitting.body);
   const reasons = effort === undefined ? traits.reasonsByDefault : effort !== 'none';

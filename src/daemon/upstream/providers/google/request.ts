@@ -86,12 +86,15 @@ function modalitiesOf({ wire, body }: Inference): string[] | undefined {
   return modalities.filter((each) => each === 'IMAGE' || each === 'TEXT');
 }
 
+/** The API refuses more, which are left to the gateway. Source: BerriAI/litellm#18921. */
+const stopsMax = 5;
+
 function samplingOf({ sampling }: Inference, traits: ModelTraits): Json {
   const { temperature, topP, topK, presencePenalty, frequencyPenalty, stop, seed } = sampling;
   return {
     ...(traits.supportsSampling && { temperature, topP, topK }),
     ...(traits.supportsPenalties && { presencePenalty, frequencyPenalty }),
-    stopSequences: stop && stop.length > 0 ? stop : undefined,
+    stopSequences: stop && stop.length > 0 && stop.length <= stopsMax ? stop : undefined,
     seed,
     ...logprobsOf(sampling),
   };

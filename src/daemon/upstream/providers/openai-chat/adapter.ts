@@ -30,12 +30,15 @@ export function chatAdapter(settings: ProviderSettings): Adapter {
     request(call) {
       const target = { url, headers: bearerHeaders(call.key) };
       const quirks = adjustedQuirks(usual, call.adjustments);
-      const keepsLogprobs = call.inference.sampling.needsLogprobs;
+      const limits = {
+        keepsLogprobs: call.inference.sampling.needsLogprobs,
+        stopsMax: quirks.stopsMax,
+      };
       if (isSameWire(call)) {
-        const { body, dropped } = fittedToModel(relayedBody(call, quirks), { keepsLogprobs });
+        const { body, dropped } = fittedToModel(relayedBody(call, quirks), limits);
         return { ...target, body: JSON.stringify(body), dropped };
       }
-      const { body } = fittedToModel(neutralBody(call, name, quirks), { keepsLogprobs });
+      const { body } = fittedToModel(neutralBody(call, name, quirks), limits);
       return {
         ...target,
         body: JSON.stringify(body),

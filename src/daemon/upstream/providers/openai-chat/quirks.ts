@@ -31,6 +31,8 @@ export interface Quirks {
   supportsVerbosity: boolean;
   supportsTopK: boolean;
   seedField: 'seed' | 'random_seed';
+  /** How many stop sequences it accepts. */
+  stopsMax: number;
   /** Whether ids of tool calls must have nine letters or digits, or the most characters that they may have. */
   callIds: 'nine' | number | undefined;
   /** Whether a file's URL is accepted in place of its data. */
@@ -53,6 +55,7 @@ const openai: Quirks = {
   supportsVerbosity: true,
   supportsTopK: false,
   seedField: 'seed',
+  stopsMax: 4,
   callIds: 40,
   supportsFileUrls: false,
 };
@@ -83,7 +86,7 @@ const aggregator: Quirks = {
 };
 
 // Ollama and LM Studio only support the older name, and ignore the other one.
-const local: Quirks = { ...generic, outputTokensField: 'max_tokens' };
+const local: Quirks = { ...generic, outputTokensField: 'max_tokens', stopsMax: Number.POSITIVE_INFINITY };
 
 /** By the provider's name. */
 const quirksByName = new Map(
