@@ -25,6 +25,7 @@ import { sourcesIn } from './sources.ts';
 import { TaggedThoughts } from './tagged-thoughts.ts';
 import { ToolCalls, withFunction } from './tool-calls.ts';
 import { chatUsageIn, laterTokens } from './usage.ts';
+import { type Callable, WrittenCalls } from './written-calls.ts';
 
 /** Decodes chunks of the chat format. Only the first choice is converted to events; frames keep all choices. */
 export class ChatDialect implements Dialect {
@@ -74,14 +75,20 @@ export class ChatDialect implements Dialect {
   /** Whether a choice continued after it: some servers send one with every chunk, so that none is known to be the last. */
   #hasLateContent = false;
 
-  /** Set where thoughts in the text become reasoning. */
+  /** Set where thoughts and calls in the text become reasoning and calls. */
   readonly #tagged: TaggedThoughts | undefined;
+  readonly #written: WrittenCalls | undefined;
 
-  /** `splitsThoughts`: whether thoughts between tags are taken out of the text. */
-  constructor(provider: string, model: string, { choices = 1, splitsThoughts = false } = {}) {
+  /** `tools`: those whose calls are taken out of the text, with the thoughts between tags; by default the text stays as it is. */
+  constructor(
+    provider: string,
+    model: string,
+    { choices = 1, tools }: { choices?: number; tools?: Callable | undefined } = {},
+  ) {
     this.#provider = provider;
     this.#model = model;
-    this.#tagged = splitsThoughts ? new TaggedThoughts() : undefined;
+    this.#tagged = tools && new TaggedThoughts();
+    this.#written = tools && new WrittenCalls(tools);
     this.#choicesExpected = choices;
     this.#envelope = new Envelope('chat.completion.chunk');
     this.#calls = new ToolCalls({
@@ -146,7 +153,8 @@ export class ChatDialect implements Dialect {
   addText(text: string, events: InferenceEvent[]): boolean {
     const thought = this.#added?.thought;
     if (thought !== undefined) this.#takeReasoning({ ...thought, text }, events);
-    else if (this.#text.missingOfPiece(text) !== undefined) return false;
+    else if (this.#written?.mayAdd(text) === false || this.#text.missingOfPiece(text) !== undefined)
+      return false;
     else this.#takeText(text, undefined, events);
     return true;
   }
@@ -341,6 +349,7 @@ export class ChatDialect implements Dialect {
     if (flat !== undefined) isChanged = true;
     if (repairText(delta)) isChanged = true;
     const tagged = this.#tagged?.take(delta, { isLast });
+    this.#written?.take(delta, { isLast });
     const piece = tagged ?? (flat?.text ? flat : reasoningOf(delta));
     if (piece !== undefined) this.#takeReasoning(piece, events);
     const signed = signedIn(delta);
