@@ -156,6 +156,62 @@ test.each([
   expect(body.content, wire).toMatchObject([{ type: 'tool_use', name }]);
 });
 
+// pipecat-ai/pipecat#4043, charmbracelet/crush#2913, danny-avila/LibreChat#14231, openai/openai-openapi#541, livekit/agents#7169
+test.each([
+  ['openai/gpt-5.6-terra', {}, 'responses'],
+  ['openai/gpt-5.6-terra', { reasoning_effort: 'low' }, 'responses'],
+  ['openai/gpt-5.5', { reasoning_effort: 'high' }, 'responses'],
+  ['openai/gpt-5.4', { reasoning_effort: 'low' }, 'responses'],
+  ['openai/gpt-5.4', {}, 'chat'],
+  ['openai/gpt-5.6-terra', { reasoning_effort: 'none' }, 'chat'],
+  ['openai/gpt-5.6-terra', { n: 2 }, 'chat'],
+  ['openai/gpt-5.6-terra', { tools: [] }, 'chat'],
+  ['openai/gpt-5.1', { reasoning_effort: 'high' }, 'chat'],
+  ['openai/gpt-4.1', {}, 'chat'],
+] as const)('functions of a model that reasons: %s with %j in the format %s', async (model, more, format) => {
+  const name = 'get_weather';
+  const tools = [{ type: 'function', function: { name, parameters: schema } }];
+  outputs = [{ type: 'function_call', call_id: 'c', name, arguments: '{}' }];
+  answer = calls({ ...called('c'), function: { name, arguments: '{}' } });
+  const { status, body, sent } = await call('chat', 'openai', {
+    messages: [user('a')],
+    tools,
+    model,
+    ...more,
+  });
+  expect(status, JSON.stringify(body)).toBe(200);
+  expect(JSON.parse(sent)).toHaveProperty(format === 'chat' ? 'messages' : 'input');
+  expect(body.choices).toMatchObject([{ message: { tool_calls: [{ function: { name } }] } }]);
+});
+
+const schema = { type: 'object', properties: {} };
+
+// tontinton/maki#505, of GPT-5.6
+test.each([
+  ['chat', 'responses'],
+  ['responses', 'chat'],
+  ['messages', 'responses'],
+  ['messages', 'chat'],
+] as const)(
+  'a name with the namespace of functions is that of the function: %s at %s',
+  async (format, to) => {
+    const name = 'get_weather';
+    const written = `functions.${name}`;
+    outputs = [{ type: 'function_call', call_id: 'c', name: written, arguments: '{}' }];
+    answer = calls({ ...called('c'), function: { name: written, arguments: '{}' } });
+    const tool =
+      format === 'chat'
+        ? { type: 'function', function: { name, parameters: schema } }
+        : format === 'messages'
+          ? { name, input_schema: schema }
+          : { type: 'function', name, parameters: schema };
+    const said = format === 'responses' ? { input: 'a' } : { messages: [user('a')] };
+    const { body } = await call(format, to, { ...said, tools: [tool] });
+    expect(JSON.stringify(body)).toContain(`"name":"${name}"`);
+    expect(JSON.stringify(body)).not.toContain(written);
+  },
+);
+
 // tashfeenahmed/freellmapi#309, microsoft/amplifier#354, 1jehuang/jcode#262: agents that find none assume a small limit
 test('models have their limits where clients look for them', async () => {
   const reply = await daemon.fetch('/v1/models/anthropic/claude-sonnet-4-5');

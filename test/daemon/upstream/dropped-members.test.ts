@@ -284,6 +284,19 @@ const samples: Record<Wire, Record<string, Json>> = {
         text,
       ],
     },
+    'messages: calls of MCP servers by Anthropic (`mcp_tool_use`), and their results': {
+      messages: [
+        text,
+        {
+          role: 'assistant',
+          content: [
+            { type: 'mcp_tool_use', id: 'm', name: 'ask', server_name: 'wiki', input: {} },
+            { type: 'mcp_tool_result', tool_use_id: 'm', content: [{ type: 'text', text: 'Yes.' }] },
+          ],
+        },
+        text,
+      ],
+    },
     'messages: `tool_reference`': {
       messages: [
         { role: 'assistant', content: [{ type: 'tool_use', id: 't', name: 'search', input: {} }] },

@@ -31,14 +31,17 @@ export class CallIds {
 }
 
 /**
- * The name of the tool that a call names; empty if it names none. Some servers leave tokens of the model's own format in it. Source:
- * vllm-project/vllm#32587, ollama/ollama#12132.
+ * The name of the tool that a call names; empty if it names none. Some servers leave tokens of the model's own format in it, and models of
+ * OpenAI the namespace in which they know all functions. Source: vllm-project/vllm#32587, ollama/ollama#12132, tontinton/maki#505.
  */
 export function toolNameIn(value: unknown): string {
   if (typeof value !== 'string') return '';
   const end = value.indexOf('<|');
-  return end < 0 ? value : value.slice(0, end).trim();
+  const name = end < 0 ? value : value.slice(0, end).trim();
+  return name.startsWith(namespace) ? name.slice(namespace.length) : name;
 }
+
+const namespace = 'functions.';
 
 /** The calls without those that are sent again, id and all. `idOf`: undefined for what is no call. */
 export function withoutRepeated<Call>(calls: readonly Call[], idOf: (call: Call) => unknown): Call[] {

@@ -49,6 +49,20 @@ export function isResponsesOnly(model: string): boolean {
   return responsesOnly.test(model);
 }
 
+/** The first model that calls no functions while it reasons, unless it is asked in the Responses format: GPT-5.4. */
+const reasonsWithoutCalls = 504;
+
+/**
+ * Whether a model refuses functions in the chat format at an effort, by default its own. Source: openai/openai-openapi#541,
+ * BerriAI/litellm#34569.
+ */
+export function refusesFunctionsInChat(model: string, effort: unknown): boolean {
+  const [, major, minor] = /(?:^|\/)gpt-([56])(?:\.(\d+))?(?:-(?!chat)|$)/.exec(model) ?? [];
+  if (Number(major) * 100 + Number(minor ?? 0) < reasonsWithoutCalls || major === undefined) return false;
+  const reasons = typeof effort === 'string' ? effort !== 'none' : traitsOf(model)?.reasonsByDefault;
+  return reasons ?? false;
+}
+
 /** Models for other endpoints, and variants with options of their own. */
 const special = /search|audio|realtime|transcribe|tts|image|research|safeguard|instruct|computer/;
 
