@@ -193,7 +193,22 @@ export const historyCases: Case[] = [
     cite: 'Wei-Shaw/sub2api#6247, vllm-project/vllm#45273: the text of an answer, for servers that check its parts',
     format: 'chat',
     body: { messages: [user('a'), said([text('b')]), user('c')] },
-    sent: { responses: { type: 'message', role: 'assistant', content: 'b' } },
+    sent: {
+      responses: { type: 'message', role: 'assistant', content: 'b' },
+      openai: said([text('b')]),
+    },
+  },
+  {
+    cite: 'theopenco/llmgateway#3009, anchpop/tysm#53: the key of a cache',
+    format: 'chat',
+    body: { messages: [user('a')], prompt_cache_key: 'k', prompt_cache_retention: '24h' },
+    sent: { responses: { prompt_cache_key: 'k', prompt_cache_retention: '24h' } },
+  },
+  {
+    cite: 'azerozero/grob#420: the session of Claude Code, as the key of its cache',
+    format: 'messages',
+    body: { messages: [user('a')], metadata: { user_id: `user_${'1'.repeat(64)}_session_2` } },
+    sent: { responses: { prompt_cache_key: expect.stringMatching(/^[0-9a-f]{32}$/) } },
   },
   {
     cite: 'maximhq/bifrost#4945, anthropics/anthropic-sdk-python#1581: what an MCP server answered to Anthropic',

@@ -1,5 +1,5 @@
+import { DistinctIds } from '../../../shared/formats/distinct-ids.ts';
 import { parseArguments } from '../../../shared/json/json-text.ts';
-import { DistinctIds } from '../../features/upstreams/distinct-ids.ts';
 import type {
   CacheMark,
   ContentPart,

@@ -1,6 +1,6 @@
 import { isObject, type Json } from '../../../../shared/faults/invalid-request.ts';
 import { mapChanged } from '../../../../shared/json/json-object.ts';
-import { withOwnCalls } from './chat-completions/own-calls.ts';
+import { withOwnCalls } from './own-calls.ts';
 
 /**
  * Tools, and choices among them, that a client wrote as another format has them: agents keep one form for all endpoints, and Cursor

@@ -1,5 +1,5 @@
+import { reasoningPayload } from '../../../../shared/formats/response-reasoning.ts';
 import type { InferenceEvent, StartedItem } from '../../../features/upstreams/neutral.ts';
-import { reasoningPayload } from '../../../features/upstreams/response-reasoning.ts';
 import { type Json, objectsOf } from '../../json.ts';
 import { argumentsIn, StreamedArguments, unreadableArguments } from '../call-arguments.ts';
 import { CallIds, toolNameIn } from '../call-ids.ts';

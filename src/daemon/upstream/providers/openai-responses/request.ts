@@ -1,3 +1,4 @@
+import { createHash } from 'node:crypto';
 import type {
   ContentPart,
   FunctionCallItem,
@@ -10,7 +11,7 @@ import type {
   ToolChoice,
 } from '../../../features/upstreams/neutral.ts';
 import type { UpstreamCall } from '../../../features/upstreams/upstream.ts';
-import { isObject, type Json } from '../../json.ts';
+import { isObject, type Json, objectOf } from '../../json.ts';
 import { markedOutput, pairedItems, readableArguments, withShownFiles } from '../conversation.ts';
 import { fileUrl, imageUrl } from '../inline-data.ts';
 import { refuseImageOutput } from '../provider-failures.ts';
@@ -79,6 +80,7 @@ export function neutralResponsesBody(call: UpstreamCall, provider: string): Json
     temperature: sampling.temperature,
     top_p: sampling.topP,
     text: textOptions(inference),
+    ...cacheMembers(inference),
     include: included(call, sampling.topLogprobs === undefined ? [] : [logprobs]),
   };
   if (sampling.topLogprobs) body.top_logprobs = sampling.topLogprobs;
@@ -91,6 +93,20 @@ export function neutralResponsesBody(call: UpstreamCall, provider: string): Json
     body.parallel_tool_calls = inference.parallelToolCalls;
   }
   return body;
+}
+
+const cacheMembersOfChat = ['prompt_cache_key', 'prompt_cache_retention', 'prompt_cache_options'];
+
+/**
+ * What finds a conversation's cache again. Of the Messages format, that is a digest of the user, whose id contains the session of
+ * Claude Code. Source: theopenco/llmgateway#3009, anchpop/tysm#53.
+ */
+function cacheMembers({ wire, body }: Inference): Json {
+  if (wire === 'chat')
+    return Object.fromEntries(cacheMembersOfChat.map((name) => [name, body[name] ?? undefined]));
+  const { user_id: user } = objectOf(body.metadata) ?? {};
+  if (wire !== 'messages' || typeof user !== 'string' || user === '') return {};
+  return { prompt_cache_key: createHash('sha256').update(user).digest('hex').slice(0, 32) };
 }
 
 /** Requests encrypted reasoning from reasoning models; other models refuse the option. */
@@ -158,7 +174,7 @@ function responsesInput(items: InputItem[], receiver: Receiver): Json[] {
 function inputItem(item: InputItem, receiver: Receiver): Json[] {
   switch (item.type) {
     case 'message':
-      return [message(item)];
+      return [message(item, receiver)];
     case 'function_call':
       return [toolCall(item)];
     case 'function_call_output': {
@@ -192,15 +208,22 @@ function toolCall(item: FunctionCallItem): Json {
     : { type: 'function_call', ...called, arguments: text };
 }
 
-function message({ role, content, phase, json }: MessageItem): Json {
+function message({ role, content, phase, json }: MessageItem, { provider }: Receiver): Json {
   const base = json
     ? { ...json, id: undefined, type: 'message' }
     : { type: 'message', role, ...(phase !== undefined && { phase }) };
   if (content.length === 0) return { ...base, content: '' };
   if (typeof json?.content === 'string') return base;
-  // Servers that check parts of answers want members such as ids. Source: Wei-Shaw/sub2api#6247, vllm-project/vllm#45273.
+  // Servers that check parts of answers want members such as ids, and OpenAI caches parts only. Source: Wei-Shaw/sub2api#6247,
+  // vllm-project/vllm#45273, azerozero/grob#420.
   const [first] = content;
-  if (!json && role === 'assistant' && content.length === 1 && first?.type === 'text')
+  if (
+    provider !== 'openai' &&
+    !json &&
+    role === 'assistant' &&
+    content.length === 1 &&
+    first?.type === 'text'
+  )
     return { ...base, content: first.text };
   const parts = content.map((part) => (role === 'assistant' ? outputPart(part) : inputPart(part)));
   return { ...base, content: withCallersMembers(parts, json?.content) };

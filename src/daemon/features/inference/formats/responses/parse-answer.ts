@@ -1,8 +1,8 @@
 import { isObject, type Json } from '../../../../../shared/faults/invalid-request.ts';
 import { providerMembers } from '../../../../../shared/formats/response-members.ts';
+import { reasoningPayload } from '../../../../../shared/formats/response-reasoning.ts';
 import type { AnsweredCall } from '../../../calls/index.ts';
 import type { InferenceEvent } from '../../../upstreams/neutral.ts';
-import { reasoningPayload } from '../../../upstreams/response-reasoning.ts';
 
 /** Assembles the output of a call from a document in the Responses format. */
 export function assembleAnswer(answered: AnsweredCall, document: Json): void {

@@ -1,4 +1,4 @@
-import { isObject, type JsonObject as Json } from '../../../shared/json/json-object.ts';
+import { isObject, type JsonObject as Json } from '../json/json-object.ts';
 
 /**
  * What a provider needs to see again of a reasoning item of the Responses format: what it encrypted, or the thoughts themselves, which

@@ -1,6 +1,6 @@
-import { isObject, type Json } from '../../../../../shared/faults/invalid-request.ts';
-import { listOf, mapChanged } from '../../../../../shared/json/json-object.ts';
-import { DistinctIds } from '../../../upstreams/distinct-ids.ts';
+import { isObject, type Json } from '../../../../shared/faults/invalid-request.ts';
+import { DistinctIds } from '../../../../shared/formats/distinct-ids.ts';
+import { listOf, mapChanged } from '../../../../shared/json/json-object.ts';
 
 /**
  * Chat messages whose calls and outputs are as the format has them: Cursor writes those of Claude models as blocks of the Messages format,
