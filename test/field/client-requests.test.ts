@@ -212,6 +212,24 @@ test.each([
   },
 );
 
+// router-for-me/CLIProxyAPI#4106: of two namespaces with a tool of the name, none is meant
+test.each([
+  ['browser_navigate', { name: 'browser_navigate', namespace: 'mcp__playwright' }],
+  ['mcp__playwright__browser_navigate', { name: 'browser_navigate', namespace: 'mcp__playwright' }],
+  ['wait', { name: 'wait' }],
+])('the tool %s is found without its namespace, if it is the only one', async (written, wanted) => {
+  const of = (...names: string[]) => names.map((name) => ({ type: 'function', name, parameters: schema }));
+  const tools = [
+    { type: 'namespace', name: 'mcp__playwright', tools: of('browser_navigate', 'wait') },
+    { type: 'namespace', name: 'mcp__clock', tools: of('wait') },
+  ];
+  answer = calls({ ...called('c'), function: { name: written, arguments: '{}' } });
+  const { body } = await call('responses', 'chat', { input: 'a', tools });
+  const [made] = body.output as Json[];
+  expect(made).toMatchObject({ type: 'function_call', ...wanted });
+  expect(made?.namespace).toBe((wanted as Json).namespace);
+});
+
 // tashfeenahmed/freellmapi#309, microsoft/amplifier#354, 1jehuang/jcode#262: agents that find none assume a small limit
 test('models have their limits where clients look for them', async () => {
   const reply = await daemon.fetch('/v1/models/anthropic/claude-sonnet-4-5');

@@ -133,8 +133,14 @@ class PlainNames {
     return plain;
   }
 
+  /** Models leave out the namespace, as instructions of clients do. Source: router-for-me/CLIProxyAPI#4106. */
   originalOf(plain: string): ToolName {
-    return this.#original.get(plain) ?? { name: plain };
+    const known = this.#original.get(plain);
+    if (known !== undefined) return known;
+    const [only, ...others] = [...this.#original.values()].filter(
+      ({ name, namespace }) => name === plain && namespace !== undefined,
+    );
+    return only !== undefined && others.length === 0 ? only : { name: plain };
   }
 
   #unique({ name, namespace }: ToolName, key: string): string {
