@@ -122,6 +122,15 @@ const asGrammar = {
   },
 };
 
+/** A call that must be made, whatever the format of its caller. */
+function forced(made: typeof chat | typeof responses, choice: unknown): Inference {
+  const toolChoice =
+    choice === 'required' ? { mode: 'required' as const } : (choice as Inference['toolChoice']);
+  if (made === responses) return { ...responses(), toolChoice };
+  const tool_choice = choice === 'required' ? choice : { type: 'function', function: { name: 'f' } };
+  return chat({ tools: [strictTool], tool_choice });
+}
+
 /** What servers refuse of requests that the caller could not have written in another way. Sentences are shortened. */
 const cases: Case[] = [
   {
@@ -284,6 +293,19 @@ const cases: Case[] = [
     mended: { tools: [{ name: 'f' }] },
     dropped: ['tools[0].strict'],
   },
+  ...[chat, responses].flatMap((made) =>
+    ['required', { mode: 'function' as const, name: 'f' }].map(
+      (choice): Case => ({
+        cite: 'deepseek-ai/DeepSeek-V3#1376, can1357/oh-my-pi#7315, tickernelz/opencode-mem#253: a call that DeepSeek must make',
+        wire: 'chat',
+        refuse: ({ tool_choice: asked, thinking }) =>
+          asked !== undefined && asked !== 'auto' && (thinking as Json | undefined)?.type !== 'disabled',
+        error: { message: 'Thinking mode does not support this tool_choice', type: 'invalid_request_error' },
+        inference: () => forced(made, choice),
+        mended: { thinking: { type: 'disabled' } },
+      }),
+    ),
+  ),
   ...[
     [
       'Unable to generate parser for this template. JSON schema conversion failed:\nUnrecognized schema: true',

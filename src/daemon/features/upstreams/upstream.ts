@@ -49,7 +49,9 @@ export type Adjustment =
   /** Tools are not marked as strict. */
   | 'no-strict-tools'
   /** Schemas of tools have nothing that cannot become a grammar. */
-  | 'grammar-schemas';
+  | 'grammar-schemas'
+  /** The model does not think before a call that it must make. */
+  | 'no-forced-thinking';
 
 /** Keeps what is sent to providers for a call, and how they answer. */
 export interface AttemptsCapture {

@@ -49,6 +49,8 @@ const rules: readonly Rule[] = [
     named: /\btools?\b.{0,60}\bstrict\b|\bstrict\b.{0,60}\b(tools?|functions?)\b/,
     says: saysUnsupported,
   },
+  // DeepSeek, whose models think by default. Source: deepseek-ai/DeepSeek-V3#1376.
+  { adjustment: 'no-forced-thinking', named: /\btool_choice\b/, says: /\bthinking\b/i, wire: 'chat' },
   { adjustment: 'grammar-schemas', named: /\b(schema|grammar|pattern)\b/i, says: noGrammar, wire: 'chat' },
 ];
 
@@ -104,6 +106,8 @@ export function isLasting(adjustment: Adjustment): boolean {
 
 /** What of the caller's an adjustment leaves out and has an effect: the promise that arguments match their schema. */
 export function droppedBy(adjustment: Adjustment, body: Json): Dropped[] {
+  if (adjustment === 'no-forced-thinking')
+    return typeof body.reasoning_effort === 'string' ? [{ param: 'reasoning_effort' }] : [];
   if (adjustment !== 'no-strict-tools' || !Array.isArray(body.tools)) return [];
   return body.tools.flatMap((tool, at): Dropped[] => {
     if (!isObject(tool)) return [];

@@ -193,6 +193,7 @@ const changes: Readonly<Record<Adjustment, Pick<LearnedRefusal, 'member' | 'beco
   'no-reasoning-history': { member: 'messages[].reasoning_content', becomes: null, change: 'left-out' },
   'no-encrypted-reasoning': { member: 'encrypted_content', becomes: null, change: 'left-out' },
   'no-strict-tools': { member: 'tools[].strict', becomes: null, change: 'left-out' },
+  'no-forced-thinking': { member: 'thinking, with tool_choice', becomes: null, change: 'left-out' },
   'grammar-schemas': {
     member: 'tools[].function.parameters: not, pattern, maxLength',
     becomes: null,

@@ -24,6 +24,8 @@ export interface Quirks {
   needsReasoning: 'even-empty' | 'always' | 'with-calls' | undefined;
   /** Whether tools may be marked as `strict`. */
   supportsStrictTools: boolean;
+  /** Whether a model may think before a call that it must make. */
+  thinksBeforeForcedCalls: boolean;
   /** Whether schemas of tools may have anything, and not only what can become a grammar. */
   supportsAnySchema: boolean;
   /** The member with the reasoning effort. */
@@ -51,6 +53,7 @@ const openai: Quirks = {
   needsReasoning: undefined,
   supportsStrictTools: true,
   supportsAnySchema: true,
+  thinksBeforeForcedCalls: true,
   effort: 'reasoning_effort',
   supportsVerbosity: true,
   supportsTopK: false,
@@ -180,6 +183,9 @@ export function adjustedQuirks(quirks: Quirks, adjustments: UpstreamCall['adjust
         break;
       case 'grammar-schemas':
         adjusted.supportsAnySchema = false;
+        break;
+      case 'no-forced-thinking':
+        adjusted.thinksBeforeForcedCalls = false;
     }
   }
   return adjusted;

@@ -34,6 +34,7 @@ export function relayedBody(call: UpstreamCall, quirks: Quirks): Json {
   else if (!quirks.supportsAllowedTools) restrictTools(sent, body, quirks);
   if (!quirks.supportsStrictTools) sent.tools = withoutStrict(sent.tools);
   if (!quirks.supportsAnySchema) sent.tools = withGrammarSchemas(sent.tools);
+  if (!quirks.thinksBeforeForcedCalls && isForced(call.inference)) endThinking(sent, quirks);
   for (const field of ['stop', 'functions']) if (isEmptyList(body[field])) sent[field] = undefined;
   if (quirks.seedField !== 'seed' && 'seed' in body) {
     sent[quirks.seedField] = body.seed;
@@ -214,7 +215,20 @@ export function neutralBody(call: UpstreamCall, provider: string, quirks: Quirks
   const effort = inference.reasoning?.effort;
   if (effort !== undefined) body[quirks.effort] = quirks.effort === 'reasoning' ? { effort } : effort;
   if (inference.verbosity !== undefined && quirks.supportsVerbosity) body.verbosity = inference.verbosity;
+  if (!quirks.thinksBeforeForcedCalls && isForced(inference)) endThinking(body, quirks);
   return body;
+}
+
+function isForced({ toolChoice: choice }: Inference): boolean {
+  return choice?.mode === 'allowed'
+    ? choice.required
+    : choice?.mode === 'required' || choice?.mode === 'function';
+}
+
+/** The call is what the caller demands; how long a model thinks only tunes it. */
+function endThinking(body: Json, { effort }: Quirks): void {
+  body.thinking = { type: 'disabled' };
+  body[effort] = undefined;
 }
 
 function addTools(body: Json, inference: Inference, quirks: Quirks): void {
