@@ -14,7 +14,8 @@ export function withOwnCalls(messages: readonly unknown[]): readonly unknown[] {
   return withOwnIds(hasBlocks ? messages.flatMap(withoutBlocks) : messages);
 }
 
-function isCallBlock(part: unknown): part is Json {
+/** Whether a part of a message is a call or an output of the Messages format. */
+export function isCallBlock(part: unknown): part is Json {
   return isObject(part) && (part.type === 'tool_use' || part.type === 'tool_result');
 }
 

@@ -1,6 +1,6 @@
 import { isObject, type Json } from '../../../../shared/faults/invalid-request.ts';
 import { mapChanged } from '../../../../shared/json/json-object.ts';
-import { withOwnCalls } from './own-calls.ts';
+import { isCallBlock, withOwnCalls } from './own-calls.ts';
 
 /**
  * Tools, and choices among them, that a client wrote as another format has them: agents keep one form for all endpoints, and Cursor
@@ -13,7 +13,7 @@ type Format = 'chat' | 'responses' | 'messages';
 export function withOwnSpelling<Body extends object>(body: Body, format: Format): Body {
   const { tools, tool_choice: choice, messages } = body as Json;
   const ownMessages = Array.isArray(messages)
-    ? withOwnParts(format === 'chat' ? withOwnCalls(messages) : messages, format)
+    ? withOwnParts(format === 'chat' && messages.some(hasCalls) ? withOwnCalls(messages) : messages, format)
     : messages;
   const ownTools = Array.isArray(tools) ? mapChanged(tools, (tool) => ownTool(tool, format)) : tools;
   const ownChoice = format === 'messages' ? choice : choiceAs(choice, format);
@@ -27,6 +27,13 @@ export function withOwnSpelling<Body extends object>(body: Body, format: Format)
     ...(ownMessages !== messages && { messages: ownMessages }),
     ...schema,
   };
+}
+
+/** Whether a message has calls or outputs, in the form of any format. */
+function hasCalls(message: unknown): boolean {
+  if (!isObject(message)) return false;
+  const { role, tool_calls: calls, content } = message;
+  return role === 'tool' || Array.isArray(calls) || (Array.isArray(content) && content.some(isCallBlock));
 }
 
 function ownTool(tool: unknown, format: Format): unknown {

@@ -83,7 +83,9 @@ function withUsage(options: unknown): Json {
 
 /** The messages without what this provider refuses; the same list if nothing changes. */
 function relayedMessages(messages: readonly unknown[], quirks: Quirks): readonly unknown[] {
-  const relayed = mapChanged(withoutToolAttachments(messages), (message) =>
+  const hasOutputs = messages.some((message) => isObject(message) && message.role === 'tool');
+  const plain = hasOutputs ? withoutToolAttachments(messages) : messages;
+  const relayed = mapChanged(plain, (message) =>
     isObject(message) ? relayedMessage(message, quirks) : message,
   );
   return quirks.supportsAnyOrder ? relayed : plainTurns(relayed);
