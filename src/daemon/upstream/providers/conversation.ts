@@ -182,6 +182,7 @@ const shownText = 'Shown by the assistant:';
 
 /** The same list if each call has an id of its own. */
 function withDistinctIds(items: readonly InputItem[]): readonly InputItem[] {
+  if (!items.some(({ type }) => type === 'function_call' || type === 'function_call_output')) return items;
   const ids = new DistinctIds();
   return mapChanged(items, (item) => {
     if (item.type === 'message' && item.role !== 'assistant') ids.endTurn();
