@@ -190,7 +190,7 @@ describe('a rejected call is a trace and an event with its reason', () => {
 });
 
 test.each([
-  ['a wrong path', 'POST', '/chat/completions?key=hidden', '/chat/completions', 'not_found'],
+  ['a wrong path', 'POST', '/chat/completion?key=hidden', '/chat/completion', 'not_found'],
   ['a wrong method', 'GET', '/v1/chat/completions', '/v1/chat/completions', 'method_not_allowed'],
 ])('%s is shown to the workspace of the key', async (_what, method, path, endpoint, code) => {
   const requestId = await send({ path, method, headers: bearer(place.stranger.key) });
@@ -209,8 +209,8 @@ describe('a caller without a valid key', () => {
     ['with an unknown key', () => ({ headers: bearer('sk-wrong') }), '/v1/responses', 'unauthenticated'],
     [
       'at a wrong path',
-      () => ({ path: '/chat/completions?key=hidden', headers: bearer('sk-wrong') }),
-      '/chat/completions',
+      () => ({ path: '/chat/completion?key=hidden', headers: bearer('sk-wrong') }),
+      '/chat/completion',
       'not_found',
     ],
   ])('%s is shown to the owner of the host alone', async (_what, sent, endpoint, code) => {

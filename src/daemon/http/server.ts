@@ -5,7 +5,7 @@ import { setTimeout as wait } from 'node:timers/promises';
 import Fastify, { type FastifyError, type FastifyInstance } from 'fastify';
 import { loopTurns } from '../../shared/async/loop-turns.ts';
 import { ApiError } from '../../shared/errors.ts';
-import { gatewayKeyHeader, keyInPath } from '../../shared/http/gateway-key.ts';
+import { gatewayKeyHeader, keyedPrefix, keyInPath } from '../../shared/http/gateway-key.ts';
 import {
   closeQueuedResponses,
   closeTimedOutConnections,
@@ -20,8 +20,7 @@ import { createListeners, serverUrl } from './listeners.ts';
 import { connectionsMaxFor, openFilesMax } from './protection/limits.ts';
 import { watchLoad } from './protection/overload.ts';
 import { ProxyConnections } from './proxy-connections.ts';
-import { acceptRequest, startRequest } from './request-lifecycle.ts';
-import { servedPath } from './served-path.ts';
+import { acceptRequest, servedPath, startRequest } from './request-lifecycle.ts';
 import type { ServerCall } from './server-call.ts';
 import { createServerContext, type ServerContext } from './server-context.ts';
 import type { HttpServerOptions } from './server-options.ts';
@@ -277,6 +276,7 @@ function makeFastify(context: ServerContext): FastifyInstance {
 /** The path that is meant, without the key that it may hold, which becomes a header before anything reads either. */
 function readPath(request: { url?: string; headers: IncomingHttpHeaders }): string {
   const { url = '/' } = request;
+  if (!url.startsWith(keyedPrefix)) return servedPath(url);
   const keyed = keyInPath(url);
   if (keyed === undefined) return servedPath(url);
   request.headers[gatewayKeyHeader] ??= keyed.key;

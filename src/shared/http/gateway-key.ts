@@ -2,7 +2,7 @@
 export const gatewayKeyHeader = 'x-gateway-key';
 
 /** What a path begins with that holds a key, for clients that cannot send a second header: `/k/gwk_…/v1/messages`. */
-const keyedPrefix = '/k/';
+export const keyedPrefix = '/k/';
 
 /** The key in a path, and the path without it; undefined if there is none. */
 export function keyInPath(path: string): { key: string; path: string } | undefined {
