@@ -510,6 +510,15 @@ test('a member on which the answer depends is not left out', async () => {
   }
 });
 
+test('nor is a misspelled one', async () => {
+  for (const name of ['temprature', 'max_token', 'respnse_format']) {
+    const error = { message: `Unrecognized request argument supplied: ${name}` };
+    const { open, bodies } = refusing('chat', () => ({ error }));
+    await expect(open(chat({ [name]: 1 }))).rejects.toMatchObject({ kind: 'caller' });
+    expect(bodies).toHaveLength(1);
+  }
+});
+
 test('other refusals are not asked again', async () => {
   for (const message of ['max_tokens must be at most 8192.', 'tools[0].function.name is too long', 'No.']) {
     const { open, bodies } = refusing('chat', () => ({ error: { message } }));

@@ -1,11 +1,12 @@
 import { isObject, type JsonObject as Json } from '../../../../shared/json/json-object.ts';
+import { editDistance } from '../../../../shared/text/edit-distance.ts';
 import type { Inference } from '../../upstreams/neutral.ts';
 import { type UpstreamCall, UpstreamFailure } from '../../upstreams/upstream.ts';
 import type { Reduced } from './options.ts';
 import { saysUnsupported } from './refused-options.ts';
 
 /** Members of all formats on which an answer, its form or its price depends: a call is not answered without them. */
-const essential = new Set([
+const essential = [
   ...[
     'model',
     'messages',
@@ -20,7 +21,19 @@ const essential = new Set([
   ...['response_format', 'text', 'output_config', 'output_format', 'modalities', 'audio', 'n', 'stop'],
   ...['max_tokens', 'max_completion_tokens', 'max_output_tokens', 'max_tool_calls', 'truncation'],
   ...['stream', 'stream_options', 'include', 'store', 'background', 'service_tier'],
-]);
+];
+
+/** Others that a caller may have misspelled. */
+const options = [
+  ...['temperature', 'top_p', 'top_k', 'reasoning', 'reasoning_effort', 'verbosity', 'seed', 'logit_bias'],
+  ...['presence_penalty', 'frequency_penalty', 'parallel_tool_calls', 'logprobs', 'top_logprobs'],
+];
+
+/** Whether a name is that of such a member or like one, which would be ignored otherwise. */
+function isMeant(name: string): boolean {
+  const most = name.length < 6 ? 1 : 2;
+  return [...essential, ...options].some((known) => editDistance(name, known, most) <= most);
+}
 
 /** The same in what servers added: grammars and schemas of answers. */
 const shapesAnswers = /^(guided|grammar|structured|json_schema|regex)/;
@@ -53,7 +66,7 @@ export function unknownMember(error: unknown, { wire, inference }: UpstreamCall)
     ...Array.from(sentence.matchAll(named), (found) => found[1] ?? found[2] ?? found[3]),
   ];
   for (const name of names) {
-    const member = name ? dispensableAt(inference.body, name) : undefined;
+    const member = name ? dispensableAt(inference, name) : undefined;
     if (member !== undefined) return member;
   }
   return undefined;
@@ -84,13 +97,19 @@ function withoutBeta(inference: Inference, unknown: string): Inference {
 }
 
 /** What the position of a member stands for: itself, or all of its name in a list, such as `tools[].input_examples`. */
-function dispensableAt(body: Json, position: string): string | undefined {
+function dispensableAt(inference: Inference, position: string): string | undefined {
+  const { body } = inference;
   const [root = '', ...path] = position.split(/[.[\]]+/).filter((part) => part !== '');
   const leaf = path.at(-1);
-  if (leaf === undefined)
-    return root in body && !essential.has(root) && !shapesAnswers.test(root) ? root : undefined;
+  if (leaf === undefined) return isDispensable(root, inference) ? root : undefined;
   const member = `${root}[].${leaf}`;
   return dispensableWithin.has(leaf) && withoutMember(body, member) !== body ? member : undefined;
+}
+
+/** In the Messages format, a caller who names betas may have members that are newer than the server, others a wrong one. */
+function isDispensable(name: string, { wire, body, headers }: Inference): boolean {
+  if (!Object.hasOwn(body, name) || shapesAnswers.test(name) || isMeant(name)) return false;
+  return wire !== 'messages' || headers?.[betaHeader] !== undefined;
 }
 
 /** A call without members that its provider does not know; unchanged if it has none of them. */
@@ -111,7 +130,7 @@ export function withoutMembers(inference: Inference, names: Iterable<string>): R
 
 function withoutMember(body: Json, member: string): Json {
   const [root = '', leaf] = member.split('[].', 2);
-  if (!(root in body)) return body;
+  if (!Object.hasOwn(body, root)) return body;
   const { [root]: value, ...rest } = body;
   if (leaf === undefined) return rest;
   const left = withoutName(value, leaf);
