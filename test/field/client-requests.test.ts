@@ -64,7 +64,7 @@ beforeAll(async () => {
   fake.listen(0, '127.0.0.1');
   await once(fake, 'listening');
   const base_url = `http://127.0.0.1:${(fake.address() as AddressInfo).port}/v1`;
-  const upstreams = wires.map((wire) => ({ name: wire, base_url, models: ['m'], wire }));
+  const upstreams = wires.map((wire) => ({ name: wire, base_url, models: ['m', 'gpt-5.6-terra'], wire }));
   const known = { openai: { base_url }, anthropic: { base_url }, google: { base_url } };
   daemon = await startDaemon({
     config: `upstreams: ${JSON.stringify(upstreams)}\nproviders: ${JSON.stringify(known)}\n`,
@@ -182,6 +182,16 @@ test.each([
   expect(status, JSON.stringify(body)).toBe(200);
   expect(JSON.parse(sent)).toHaveProperty(format === 'chat' ? 'messages' : 'input');
   expect(body.choices).toMatchObject([{ message: { tool_calls: [{ function: { name } }] } }]);
+});
+
+test('a server that has such a model and only the chat format is asked in it', async () => {
+  const name = 'get_weather';
+  const tools = [{ type: 'function', function: { name, parameters: schema } }];
+  answer = calls({ ...called('c'), function: { name, arguments: '{}' } });
+  const more = { messages: [user('a')], tools, model: 'chat/gpt-5.6-terra' };
+  const { status, body, sent } = await call('chat', 'chat', more);
+  expect(status, JSON.stringify(body)).toBe(200);
+  expect(JSON.parse(sent)).toHaveProperty('messages');
 });
 
 const schema = { type: 'object', properties: {} };

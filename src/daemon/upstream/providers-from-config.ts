@@ -27,7 +27,7 @@ import { httpUpstream } from './http-upstream.ts';
 import { listModels } from './list-models.ts';
 import { findLocalServers, type LocalServer, localServerPlaces } from './local-servers.ts';
 import { anthropic } from './providers/anthropic/index.ts';
-import { openAi } from './providers/openai.ts';
+import { openAiCompatible } from './providers/openai.ts';
 import { chatAdapter } from './providers/openai-chat/adapter.ts';
 import { openAiEmbeddings } from './providers/openai-embeddings.ts';
 import { providerApis } from './providers/registry.ts';
@@ -109,7 +109,7 @@ function configuredProvider(upstream: ConfiguredUpstream, given: ProviderDeps): 
   const { baseUrl, query } = partsOf(upstream.base_url);
   const deps = withHeaders(headers, withQuery(query, given));
   const wire = upstream.wire ?? 'chat';
-  const api = wire === 'messages' ? anthropic : openAi;
+  const api = wire === 'messages' ? anthropic : openAiCompatible;
   const edits = { drop: upstream.drop, rename: upstream.rename };
   const adapter = withEdits(api.adapter({ name, baseUrl }, wire), edits);
   const embeddings =
@@ -174,8 +174,8 @@ export function localProvider(server: LocalServer, deps: ProviderDeps): Provider
     check: () =>
       checkProvider(deps.world, {
         name,
-        url: openAi.keyCheckUrl(baseUrl),
-        headers: openAi.keyHeaders,
+        url: openAiCompatible.keyCheckUrl(baseUrl),
+        headers: openAiCompatible.keyHeaders,
         failure: adapter.failure,
         key: undefined,
         keyVariable: undefined,

@@ -25,8 +25,10 @@ export function fittedToModel(
   { keepsLogprobs = false, stopsMax = Number.POSITIVE_INFINITY } = {},
 ): FittedBody {
   const traits = traitsOf(String(body.model));
+  const hasManyStops = listOf(body.stop).length > stopsMax;
+  if (traits === undefined && !hasManyStops) return { body, dropped: [] };
   const fitting = new Fitting(body);
-  if (listOf(body.stop).length > stopsMax) fitting.drop('stop');
+  if (hasManyStops) fitting.drop('stop');
   if (traits === undefined) return fitting;
   fitEffort(fitting, traits);
   const effort = effortIn(fitting.body);

@@ -14,9 +14,15 @@ import { responsesAdapter } from './openai-responses/adapter.ts';
  */
 const openAiBounds = { inputsMax: 1024, bytesMax: 300_000, hasBase64: true };
 
+/** A server with a format of OpenAI's, of which no more is known. */
+export const openAiCompatible: ProviderApi = {
+  ...chatProvider({ baseUrl: 'https://api.openai.com/v1' }),
+  adapter: (settings, wire) => (wire === 'chat' ? chatAdapter(settings) : responsesAdapter(settings)),
+};
+
 /** OpenAI, in both of its formats. Source: OpenAI's API reference. */
 export const openAi: ProviderApi = {
-  ...chatProvider({ baseUrl: 'https://api.openai.com/v1' }),
+  ...openAiCompatible,
   loginUrl: 'https://chatgpt.com/backend-api/codex',
   wires: ['responses', 'chat'],
   wiresOf: (model) => (isResponsesOnly(model) ? ['responses'] : ['responses', 'chat']),
