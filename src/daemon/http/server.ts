@@ -276,8 +276,7 @@ function makeFastify(context: ServerContext): FastifyInstance {
 /** The path that is meant, without the key that it may hold, which becomes a header before anything reads either. */
 function readPath(request: { url?: string; headers: IncomingHttpHeaders }): string {
   const { url = '/' } = request;
-  if (!url.startsWith(keyedPrefix)) return servedPath(url);
-  const keyed = keyInPath(url);
+  const keyed = url.startsWith(keyedPrefix) ? keyInPath(url) : undefined;
   if (keyed === undefined) return servedPath(url);
   request.headers[gatewayKeyHeader] ??= keyed.key;
   // What Fastify keeps of the path as it came must not hold the key.

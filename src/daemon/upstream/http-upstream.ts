@@ -15,6 +15,7 @@ import {
   type UpstreamAnswer,
   type UpstreamCall,
   UpstreamFailure,
+  type UpstreamFailureDetails,
 } from '../features/upstreams/upstream.ts';
 import { whenLate } from '../runtime/when-late.ts';
 import type { Adapter, ProviderRequest } from './adapter.ts';
@@ -137,18 +138,11 @@ function acceptedType(name: string, { status, headers, body }: IncomingAnswer): 
   if (status < 200 || status >= 300 || type.startsWith('text/html')) {
     body.cancel();
     const to = status < 400 ? placeOf(headers.location) : undefined;
-    const isPage = status === 200;
-    const hint = to
-      ? `it redirects to ${to}; use that as its base_url`
-      : isPage && 'it answered with a web page; check its base_url';
-    throw new UpstreamFailure(
-      'server',
-      `${name} answered with ${isPage ? 'a web page' : `status ${status}`}`,
-      {
-        status,
-        ...(hint && { publicMessage: hint }),
-      },
-    );
+    const what = status === 200 ? 'a web page' : `status ${status}`;
+    const details: UpstreamFailureDetails = { status };
+    if (to) details.publicMessage = `it redirects to ${to}; use that as its base_url`;
+    else if (status === 200) details.publicMessage = 'it answered with a web page; check its base_url';
+    throw new UpstreamFailure('server', `${name} answered with ${what}`, details);
   }
   return type;
 }

@@ -81,8 +81,8 @@ function openReduced(upstream: Upstream, call: UpstreamCall, context: Context): 
   const able = withinAbilities(call.inference, call.abilities);
   const tuned = withoutOptions(able.inference, refused.optionsOf(call));
   const members = refused.membersOf(call);
-  const known = members === undefined ? tuned : withoutMembers(tuned.inference, members);
-  const { inference } = known;
+  const known = members && withoutMembers(tuned.inference, members);
+  const { inference } = known ?? tuned;
   const adjustments = call.adjustments ?? refused.adjustmentsOf(call);
   const outputTokensMax = acceptedOutput(call, refused);
   const isChanged =
@@ -93,7 +93,7 @@ function openReduced(upstream: Upstream, call: UpstreamCall, context: Context): 
     ? { ...call, inference, outputTokensMax, ...(adjustments && { adjustments }) }
     : call;
   const left = [...able.dropped, ...tuned.dropped];
-  if (known !== tuned) left.push(...known.dropped);
+  if (known) left.push(...known.dropped);
   for (const each of adjustments ?? []) left.push(...droppedBy(each, inference.body));
   return openTranslated(upstream, reduced, signal).then(
     (answer) => {

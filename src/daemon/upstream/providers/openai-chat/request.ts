@@ -32,9 +32,7 @@ export function relayedBody(call: UpstreamCall, quirks: Quirks): Json {
   if ((body.tools ?? null) === null || isEmptyList(body.tools)) removeTools(sent);
   else if (body.tool_choice === 'required') sent.tool_choice = quirks.requiredToolChoice;
   else if (!quirks.supportsAllowedTools) restrictTools(sent, body, quirks);
-  if (!quirks.supportsStrictTools) sent.tools = withoutStrict(sent.tools);
-  if (!quirks.supportsAnySchema) sent.tools = withGrammarSchemas(sent.tools);
-  if (!quirks.thinksBeforeForcedCalls && isForced(call.inference)) endThinking(sent, quirks);
+  leaveOutRefused(sent, call.inference, quirks);
   for (const field of ['stop', 'functions']) if (isEmptyList(body[field])) sent[field] = undefined;
   if (quirks.seedField !== 'seed' && 'seed' in body) {
     sent[quirks.seedField] = body.seed;
@@ -210,27 +208,29 @@ export function neutralBody(call: UpstreamCall, provider: string, quirks: Quirks
   const limit = outputTokensMax ?? inference.outputTokensMax;
   if (limit !== undefined) body[outputTokensField(quirks, model)] = limit;
   addTools(body, inference, quirks);
-  if (!quirks.supportsStrictTools) body.tools = withoutStrict(body.tools);
-  if (!quirks.supportsAnySchema) body.tools = withGrammarSchemas(body.tools);
   addSampling(body, inference.sampling, quirks);
   if (inference.format !== undefined) body.response_format = responseFormat(inference.format);
   const effort = inference.reasoning?.effort;
   if (effort !== undefined) body[quirks.effort] = quirks.effort === 'reasoning' ? { effort } : effort;
   if (inference.verbosity !== undefined && quirks.supportsVerbosity) body.verbosity = inference.verbosity;
-  if (!quirks.thinksBeforeForcedCalls && isForced(inference)) endThinking(body, quirks);
+  leaveOutRefused(body, inference, quirks);
   return body;
 }
 
-function isForced({ toolChoice: choice }: Inference): boolean {
-  return choice?.mode === 'allowed'
-    ? choice.required
-    : choice?.mode === 'required' || choice?.mode === 'function';
+/** Leaves out of a body what its model has turned out to refuse. */
+function leaveOutRefused(body: Json, { toolChoice: choice }: Inference, quirks: Quirks): void {
+  if (!quirks.supportsStrictTools) body.tools = withoutStrict(body.tools);
+  if (!quirks.supportsAnySchema) body.tools = withGrammarSchemas(body.tools);
+  if (quirks.thinksBeforeForcedCalls || choice === undefined) return;
+  if (choice.mode !== 'function' && !isRequired(choice)) return;
+  // The call is what the caller demands; how long a model thinks only tunes it.
+  body.thinking = { type: 'disabled' };
+  body[quirks.effort] = undefined;
 }
 
-/** The call is what the caller demands; how long a model thinks only tunes it. */
-function endThinking(body: Json, { effort }: Quirks): void {
-  body.thinking = { type: 'disabled' };
-  body[effort] = undefined;
+/** Whether some tool must be called. */
+function isRequired(choice: ToolChoice): boolean {
+  return choice.mode === 'required' || (choice.mode === 'allowed' && choice.required);
 }
 
 function addTools(body: Json, inference: Inference, quirks: Quirks): void {
@@ -269,8 +269,7 @@ function withGrammarSchemas(tools: unknown): unknown {
 
 function chatToolChoice(choice: ToolChoice, quirks: Quirks): unknown {
   if (choice.mode === 'function') return { type: 'function', function: { name: choice.name } };
-  const isRequired = choice.mode === 'required' || (choice.mode === 'allowed' && choice.required);
-  if (isRequired) return quirks.requiredToolChoice;
+  if (isRequired(choice)) return quirks.requiredToolChoice;
   return choice.mode === 'allowed' ? 'auto' : choice.mode;
 }
 

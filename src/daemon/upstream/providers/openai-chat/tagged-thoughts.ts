@@ -86,7 +86,11 @@ export class TaggedThoughts {
 
 /** Where the end of a text begins that is blank or may go on to be the closing tag. */
 function startOfEnd(text: string, closing: string): number {
+  return text.slice(0, startOfTag(text, closing)).trimEnd().length;
+}
+
+/** Where the end of a text begins that may go on to be a tag. */
+export function startOfTag(text: string, tag: string): number {
   const last = text.lastIndexOf('<');
-  const from = last >= 0 && closing.startsWith(text.slice(last)) ? last : text.length;
-  return text.slice(0, from).trimEnd().length;
+  return last >= 0 && tag.startsWith(text.slice(last)) ? last : text.length;
 }

@@ -1,4 +1,5 @@
 import { isObject, type Json, objectOf, parseObject } from '../../json.ts';
+import { startOfTag } from './tagged-thoughts.ts';
 
 const opening = '<tool_call>';
 const closing = '</tool_call>';
@@ -58,7 +59,7 @@ export class WrittenCalls {
       if (!this.#isInside) {
         const at = text.indexOf(opening);
         if (at < 0) {
-          const from = startOfOpening(text);
+          const from = startOfTag(text, opening);
           this.#held = text.slice(from);
           return shown + text.slice(0, from);
         }
@@ -87,12 +88,6 @@ export class WrittenCalls {
     this.#held = '';
     return rest;
   }
-}
-
-/** Where the end of a text begins that may go on to be the opening tag. */
-function startOfOpening(text: string): number {
-  const last = text.lastIndexOf('<');
-  return last >= 0 && opening.startsWith(text.slice(last)) ? last : text.length;
 }
 
 function callIn(written: string, tools: Callable): { name: string; arguments: string } | undefined {

@@ -77,7 +77,7 @@ class MessagesReader {
         this.#addCall(block, param);
         break;
       case 'tool_result':
-        this.#addResult(block, param);
+        this.items.push(...resultItems(block, param));
         break;
       case 'thinking':
         this.#addThought(
@@ -125,10 +125,6 @@ class MessagesReader {
       name: requiredText(block.name, `${param}.name`),
       arguments: argumentsText(input, `${param}.input`),
     });
-  }
-
-  #addResult(block: Json, param: string): void {
-    this.items.push(...resultItems(block, param));
   }
 
   /** Thoughts that a provider signed itself are of use to providers of the same format only. */
