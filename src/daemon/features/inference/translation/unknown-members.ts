@@ -1,4 +1,4 @@
-import { isObject, type JsonObject as Json } from '../../../../shared/json/json-object.ts';
+import { isObject, type JsonObject as Json, mapChanged } from '../../../../shared/json/json-object.ts';
 import { editDistance } from '../../../../shared/text/edit-distance.ts';
 import type { Inference } from '../../upstreams/neutral.ts';
 import { type UpstreamCall, UpstreamFailure } from '../../upstreams/upstream.ts';
@@ -142,10 +142,7 @@ const callersOwn = new Set(['parameters', 'input_schema', 'input', 'arguments'])
 
 /** The same value if it does not contain the name. */
 function withoutName(value: unknown, name: string): unknown {
-  if (Array.isArray(value)) {
-    const left = value.map((each) => withoutName(each, name));
-    return left.some((each, at) => each !== value[at]) ? left : value;
-  }
+  if (Array.isArray(value)) return mapChanged(value, (each) => withoutName(each, name));
   if (!isObject(value)) return value;
   const left: Json = {};
   let isChanged = false;
