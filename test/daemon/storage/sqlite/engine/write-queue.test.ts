@@ -1,4 +1,4 @@
-import { describe, expect, onTestFinished, test, vi } from 'vitest';
+import { describe, expect, test, vi } from 'vitest';
 import type { Operation } from '../../../../../src/daemon/storage/sqlite/engine/write-batch.ts';
 import { WriteQueue } from '../../../../../src/daemon/storage/sqlite/engine/write-queue.ts';
 
@@ -117,18 +117,29 @@ describe('a queue of writes', () => {
 
   test('sets no timer in the past for a write whose time ends while another one is sent', async () => {
     const { queue, batch, succeed } = watched({ lingerMs: 10, lingerMsMax: 10 });
-    const times = [0, 5, 14.99, 15.03];
-    const clock = vi.spyOn(performance, 'now').mockImplementation(() => times.shift() ?? 16);
-    const timers = vi.spyOn(globalThis, 'setTimeout');
-    onTestFinished(() => {
-      clock.mockRestore();
-      timers.mockRestore();
-    });
-    const holds = ['one', 'two'].map((name) => queue.add([name, 1], { canLinger: true }));
+    const timers: [end: () => void, ms: number | undefined][] = [];
+    /** Reads these times, one after the other, during a synchronous step: other timers of this process are not concerned. */
+    const at = <T>(times: number[], step: () => T): T => {
+      const clock = vi.spyOn(performance, 'now').mockImplementation(() => times.shift() ?? 16);
+      const setting = vi.spyOn(globalThis, 'setTimeout').mockImplementation((end, ms) => {
+        timers.push([end, ms]);
+        return {} as NodeJS.Timeout;
+      });
+      try {
+        return step();
+      } finally {
+        clock.mockRestore();
+        setting.mockRestore();
+      }
+    };
+    const add = (name: string) => queue.add([name, 1], { canLinger: true });
+    const holds = [at([0], () => add('one')), at([5], () => add('two'))];
+    at([14.99, 15.03], () => timers[0]?.[0]());
+    expect(timers.map(([, ms]) => ms)).toEqual([10, 0]);
+    at([16], () => timers[1]?.[0]());
     await batch(1);
     succeed('held', 'held');
     expect(await Promise.all(holds)).toEqual(['held', 'held']);
-    expect(timers.mock.calls.map(([, ms]) => ms)).toEqual([10, 0]);
   });
 
   test('sends at most 512 writes in a batch, in order', async () => {
