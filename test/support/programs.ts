@@ -1,6 +1,8 @@
 import { readdirSync } from 'node:fs';
-import { join } from 'node:path';
+import { dirname, join, resolve } from 'node:path';
+import { pathToFileURL } from 'node:url';
 import type { Plugin } from 'rolldown';
+import { isBuilt } from '../../tools/build/built.ts';
 import { bundle, threads } from './bundle.ts';
 
 interface Programs {
@@ -17,8 +19,8 @@ interface Programs {
 let bundled: Promise<Programs> | undefined;
 
 /**
- * Bundles the programs that tests run in child processes. Node does not run the source files that hold
- * components.
+ * Bundles the programs that tests run in child processes. Daemon and CLI are those of the build, which start faster, unless a source
+ * has changed since. Node does not run the source files that hold components.
  */
 export function programs(): Promise<Programs> {
   bundled ??= bundlePrograms();
@@ -34,13 +36,16 @@ export const daemonScripts = {
 };
 
 async function bundlePrograms(): Promise<Programs> {
+  const { 'serve-child': daemon, ...ofDaemon } = daemonScripts;
   const scripts = {
+    'serve-child': daemon,
     'cli-program': 'test/support/cli-program.ts',
     'dying-restore': 'test/support/dying-restore.ts',
     'copying-child': 'test/support/copying-child.ts',
-    ...daemonScripts,
   };
-  const folder = await bundle(scripts, [contracts]);
+  const folder = isBuilt()
+    ? await bundle(scripts, [contracts, fromBuild])
+    : await bundle({ ...scripts, ...ofDaemon }, [contracts]);
   return {
     daemon: join(folder, 'serve-child.js'),
     cli: join(folder, 'cli-program.js'),
@@ -48,6 +53,22 @@ async function bundlePrograms(): Promise<Programs> {
     copying: join(folder, 'copying-child.js'),
   };
 }
+
+/** The files of the build, by their sources. */
+const built = new Map(
+  [
+    ['src/cli/main.ts', 'dist/cli.js'],
+    ['src/daemon/main.ts', 'dist/daemon.js'],
+  ].map(([source = '', file = '']) => [resolve(source), pathToFileURL(file).href]),
+);
+
+const fromBuild: Plugin = {
+  name: 'from-build',
+  resolveId(id, importer) {
+    const file = importer && built.get(resolve(dirname(importer), id));
+    return file ? { id: file, external: 'absolute' } : null;
+  },
+};
 
 /** Lists the contracts as imports in `endpoints.ts`, which finds them in their folder. */
 export const contracts: Plugin = {
