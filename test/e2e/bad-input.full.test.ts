@@ -459,23 +459,6 @@ describe('a cursor that names nothing', () => {
   });
 });
 
-const allMethods = ['GET', 'POST', 'PUT', 'PATCH', 'DELETE'] as const;
-const wrongMethods = [...Map.groupBy(endpoints, ({ path }) => path)].map(([path, known]) => {
-  const methods = known.map(({ method }) => method);
-  return [path, methods, allMethods.filter((method) => !methods.includes(method))] as const;
-});
-
-test.each(wrongMethods)('%s answers 405 to all methods but %j', async (path, methods, wrong) => {
-  for (const method of wrong) {
-    const { status, headers } = await daemon.fetch(path.replace(/\{\w+(\.\.\.)?\}/g, 'x'), { method });
-    const allow = headers
-      .get('allow')
-      ?.split(', ')
-      .filter((each) => !['HEAD', 'OPTIONS'].includes(each));
-    expect([method, status, allow?.sort()]).toEqual([method, 405, [...methods].sort()]);
-  }
-});
-
 const reads = endpoints.filter(({ method, stream }) => method === 'GET' && !stream?.always);
 
 test.each(reads.map((endpoint) => [endpoint.id, endpoint] as const))(

@@ -107,11 +107,15 @@ describe.each(databases)('on $name', ({ name, isMissing }) => {
     test.each(allFormatPairs)(
       'a provider repeats all that it received: $name',
       async ({ wire, upstream }) => {
-        for (const [how, behaviour] of echoes) {
+        for (const [at, [how, behaviour]] of echoes.entries()) {
           for (const stream of [true, false]) {
-            for (const account of [upstream, `${upstream}-odd`]) {
+            for (const isOdd of [true, false]) {
               // A refused key closes a provider, which the other calls of a format need.
-              if (how.endsWith('401') && !(stream && wire === 'chat' && account.endsWith('odd'))) continue;
+              if (how.endsWith('401') && !(stream && wire === 'chat' && isOdd)) continue;
+              // Half of the calls on each database, so that both together have all.
+              const isDrawn = (at + Number(stream) + Number(isOdd)) % 2 === Number(name === 'SQLite');
+              if (!isDrawn && !how.endsWith('401')) continue;
+              const account = isOdd ? `${upstream}-odd` : upstream;
               const model = chaos.addModel(account, behaviour);
               const more = { ...telling(wire, daemon), ...(wire === 'responses' && { store: true }) };
               const headers = tellingHeaders(daemon);

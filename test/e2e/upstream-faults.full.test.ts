@@ -105,6 +105,8 @@ interface BeforeCase {
   isOverload?: boolean;
   /** Only where a stream was asked for. */
   streamOnly?: boolean;
+  /** Too much to read for every pair of formats: answers are translated after their bytes are counted. */
+  isLarge?: boolean;
 }
 
 const beforeTheStart: BeforeCase[] = [
@@ -142,7 +144,12 @@ const beforeTheStart: BeforeCase[] = [
   { name: 'sends a list', behaviour: () => mutters(`data: ["${rawMark}"]\n\n`), code: 'broken_answer' },
   { name: 'sends [DONE] alone', behaviour: () => mutters('data: [DONE]\n\n'), code: 'broken_answer' },
   { name: 'sends nothing', behaviour: () => mutters(''), code: 'broken_answer' },
-  { name: 'begins an event of 100 MB', behaviour: () => endlessEvent(0), code: 'broken_answer' },
+  {
+    name: 'begins an event of 100 MB',
+    behaviour: () => endlessEvent(0),
+    code: 'broken_answer',
+    isLarge: true,
+  },
   {
     name: 'sends an error in the stream',
     behaviour: () => mutters(`event: error\ndata: {"error":{"message":"${rawMark}"}}\n\n`),
@@ -155,7 +162,8 @@ describe.concurrent.each(mainFormatPairs)(
   ({ wire, upstream }) => {
     const pair = mainFormatPairs.findIndex((it) => it.wire === wire && it.upstream === upstream);
     // With a stream or without, alone or with another provider: of the four, two for each pair of formats, and the others for the next.
-    const cases = beforeTheStart.flatMap((each, at) =>
+    const own = beforeTheStart.filter(({ isLarge }) => !isLarge || wire === upstream);
+    const cases = own.flatMap((each, at) =>
       [true, false]
         .filter((stream) => stream || !each.streamOnly)
         .map((stream) => ({ ...each, stream, isFirstHalf: (pair + at + Number(stream)) % 2 === 0 })),
@@ -218,13 +226,13 @@ describe.concurrent.each(mainFormatPairs)(
 );
 
 const started = 6;
-const afterTheStart: { name: string; behaviour: () => Behaviour; isSlow?: boolean }[] = [
+const afterTheStart: Pick<BeforeCase, 'name' | 'behaviour' | 'isSlow' | 'isLarge'>[] = [
   { name: 'stalls', behaviour: () => stallsAfter(started), isSlow: true },
   { name: 'resets', behaviour: () => cutAfter(started, 'reset') },
   { name: 'closes', behaviour: () => cutAfter(started, 'close') },
   { name: 'sends JSON that is none', behaviour: () => insertsAfter(started, `data: {${rawMark}\n\n`) },
   { name: 'sends a number', behaviour: () => insertsAfter(started, 'data: 17\n\n') },
-  { name: 'sends an event of 100 MB', behaviour: () => endlessEvent(started) },
+  { name: 'sends an event of 100 MB', behaviour: () => endlessEvent(started), isLarge: true },
   {
     name: 'sends an error',
     behaviour: () => insertsAfter(started, `event: error\ndata: {"error":{"message":"${rawMark}"}}\n\n`),
@@ -240,7 +248,7 @@ const afterTheStart: { name: string; behaviour: () => Behaviour; isSlow?: boolea
 describe.concurrent.each(mainFormatPairs)(
   'a provider that fails after its first event: $name',
   ({ wire, upstream }) => {
-    test.each(afterTheStart)(
+    test.each(afterTheStart.filter(({ isLarge }) => !isLarge || wire === upstream))(
       '$name: one failure, no other provider, a charge for the delivered text',
       async (each) => {
         const on = each.isSlow ? stalling : patient;
