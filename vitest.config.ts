@@ -40,7 +40,7 @@ export default defineConfig({
     // Vitest's own shuffles files, if it is asked to.
     sequence: process.env.GATEWAY_TEST_SHUFFLE ? {} : { sequencer: LongFilesFirst },
     // More than processors: tests also wait, for programs and timers.
-    maxWorkers: Math.ceil(availableParallelism() * 1.5),
+    maxWorkers: availableParallelism() * 2,
     // Tests that run side by side mostly wait for timeouts of providers.
     maxConcurrency: 80,
     // Loading the daemon takes longer than most test files run, so files that share a process share its modules.

@@ -14,8 +14,13 @@ import { isBuilt } from '../../tools/build/built.ts';
 const stages: Record<string, { checks: readonly string[]; files: readonly string[] }> = {
   core: {
     checks: ['types', 'lint'],
-    // Its tests hardly wait, and each process loads the whole program once.
-    files: ['--exclude', '**/*.full.test.ts', '--maxWorkers', String(availableParallelism())],
+    // Its tests wait less, and each process loads the whole program once.
+    files: [
+      '--exclude',
+      '**/*.full.test.ts',
+      '--maxWorkers',
+      String(Math.ceil(availableParallelism() * 1.5)),
+    ],
   },
   rest: { checks: [], files: ['.full.test.ts'] },
   full: { checks: ['types', 'lint'], files: [] },
