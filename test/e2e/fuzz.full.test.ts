@@ -191,7 +191,7 @@ const pathOf = ({ path }: Endpoint) =>
     .replace(/\{\w+(\.\.\.)?\}/, 'x');
 /** For each endpoint; `FUZZ_RUNS` multiplies them. */
 const factor = Number(process.env.FUZZ_RUNS ?? 1);
-const runs = { bodies: 120 * factor, texts: 20 * factor, queries: 40 * factor };
+const runs = { bodies: 80 * factor, texts: 20 * factor, queries: 40 * factor };
 /** How often bodies are sent; a backup copies the database. */
 const bodiesOf = ({ id }: Endpoint) => (id === 'createBackup' ? 20 * factor : runs.bodies);
 
