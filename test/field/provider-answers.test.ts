@@ -412,3 +412,79 @@ test('more stop sequences than a provider takes end the answer all the same', as
   await post('/v1/chat/completions', { model: model(), messages, stop: stop.slice(1) });
   expect(asked.at(-1)).toHaveProperty('stop', stop.slice(1));
 });
+
+describe('a stop sequence is named to callers of the Messages format', () => {
+  const ask = (stop: string[], stream: boolean) => ({
+    model: model(),
+    max_tokens: 99,
+    stream,
+    messages: [{ role: 'user', content: 'How is the weather?' }],
+    stop_sequences: stop,
+  });
+  const ends = (choice: Json, content = 'It is sunny') => {
+    answer = ({ stream }, reply) => {
+      reply.writeHead(200, { 'content-type': stream ? 'text/event-stream' : 'application/json' });
+      const last = { index: 0, finish_reason: 'stop', ...choice };
+      const choices = [
+        stream ? { ...last, delta: {} } : { ...last, message: { role: 'assistant', content } },
+      ];
+      const json = { id: 'c', object: stream ? 'chat.completion.chunk' : 'chat.completion', choices, usage };
+      reply.end(
+        stream
+          ? `${chunk({ content })}data: ${JSON.stringify(json)}\n\ndata: [DONE]\n\n`
+          : JSON.stringify(json),
+      );
+    };
+  };
+  const outcome = async (stop: string[], stream: boolean) => {
+    const reply = await daemon.fetch('/v1/messages', { json: ask(stop, stream) });
+    const text = await reply.text();
+    if (!stream) {
+      const { content, stop_reason, stop_sequence } = JSON.parse(text) as {
+        content: { text: string }[];
+      } & Json;
+      return [content[0]?.text, stop_reason, stop_sequence];
+    }
+    const said = [...text.matchAll(/"text_delta","text":"([^"]*)"/g)].map(([, piece]) => piece).join('');
+    const { delta } = JSON.parse(/data: (\{"type":"message_delta".*)/.exec(text)?.[1] ?? '{}') as {
+      delta: Json;
+    };
+    return [said, delta.stop_reason, delta.stop_sequence];
+  };
+
+  test.each([
+    ['by vLLM: vllm-project/vllm#45807', { stop_reason: 'STOP' }],
+    ['by SGLang: sgl-project/sglang#33153', { matched_stop: 'STOP' }],
+    ['by agentgateway/agentgateway#3283, of two', { matched_stop: 'STOP', stop_reason: null }],
+  ])('%s', async (_who, choice) => {
+    ends(choice);
+    for (const stream of [false, true])
+      expect(await outcome(['END', 'STOP'], stream)).toEqual(['It is sunny', 'stop_sequence', 'STOP']);
+  });
+
+  test('if it is the only one, also by who says no more than that there was one', async () => {
+    for (const choice of [{ finish_reason: 'stop_sequence' }, { native_finish_reason: 'stop_sequence' }]) {
+      ends(choice);
+      expect(await outcome(['STOP'], false)).toEqual(['It is sunny', 'stop_sequence', 'STOP']);
+      expect(await outcome(['END', 'STOP'], true)).toEqual(['It is sunny', 'end_turn', null]);
+    }
+  });
+
+  test.each([{ stop_reason: 151645 }, { matched_stop: 151643 }, { stop_reason: 'stop' }, {}])(
+    'but not the end of a turn: %j',
+    async (choice) => {
+      ends(choice);
+      for (const stream of [false, true])
+        expect(await outcome(['END', 'STOP'], stream)).toEqual(['It is sunny', 'end_turn', null]);
+    },
+  );
+
+  test.each([
+    ['reads over it: raullenchai/Rapid-MLX#469', 'A B STOP D'],
+    ['leaves it in the text: vLLM’s include_stop_str_in_output', 'A B STOP'],
+  ])('where the server %s', async (_what, content) => {
+    ends({}, content);
+    for (const stream of [false, true])
+      expect(await outcome(['STOP'], stream)).toEqual(['A B ', 'stop_sequence', 'STOP']);
+  });
+});

@@ -418,7 +418,11 @@ function outcomeAt({ adapter, model }: { adapter: Adapter; model: string }, pars
       outputTokensMax: undefined,
     });
     const answer = { kind: 'stream', batches: noBatches(), dropped: request.dropped ?? [] } as const;
-    const { dropped = [] } = stoppedAnswer(answer, { inference }, inference.sampling.stop ?? []);
+    const { dropped = [] } = stoppedAnswer(
+      answer,
+      { inference, wire: undefined },
+      inference.sampling.stop ?? [],
+    );
     return dropped.length > 0 ? 'dropped' : 'sent';
   } catch (error) {
     if (error instanceof ApiError) throw error;

@@ -1,4 +1,4 @@
-import { ownValue } from '../../../shared/json/json-object.ts';
+import { type JsonObject, ownValue } from '../../../shared/json/json-object.ts';
 import type { FinishReason } from '../../features/upstreams/neutral.ts';
 import { UpstreamFailure } from '../../features/upstreams/upstream.ts';
 
@@ -140,4 +140,20 @@ function endFailure(provider: string, word: string): UpstreamFailure {
     publicMessage: `The answer ended with ${word}.`,
     ...(/^[a-z][\w.-]*$/.test(code) && { providerCode: code }),
   });
+}
+
+/**
+ * The stop sequence that ended a choice, where the server names it: in `stop_reason` (vLLM) or `matched_stop` (SGLang), which also have
+ * the numbers of tokens. Source: agentgateway/agentgateway#3283, vllm-project/vllm#45807, sgl-project/sglang#33153. Others only say that
+ * there was one.
+ */
+export function matchedStop(choice: JsonObject, sequences: readonly string[]): string | undefined {
+  const {
+    finish_reason: reason,
+    native_finish_reason: native,
+    stop_reason: named,
+    matched_stop: matched,
+  } = choice;
+  const isOnly = sequences.length === 1 && (reason === 'stop_sequence' || native === 'stop_sequence');
+  return isOnly ? sequences[0] : sequences.find((sequence) => sequence === named || sequence === matched);
 }

@@ -3,19 +3,19 @@ import type { Batch, InferenceEvent } from '../../upstreams/neutral.ts';
 import type { JsonAnswer, UpstreamAnswer, UpstreamCall } from '../../upstreams/upstream.ts';
 
 /**
- * Applies the caller's stop sequences to an answer whose provider did not get them, as not every format and model has them.
- * Those that cannot be applied, to one of several choices in a stream, stay in `dropped`.
+ * Applies the caller's stop sequences to an answer whose provider did not get them, as not every format and model has them, and to
+ * a translated one, as some servers read over them or leave them in the text: raullenchai/Rapid-MLX#469. Those that cannot be
+ * applied, to one of several choices in a stream, stay in `dropped`.
  */
 export function stoppedAnswer(
   answer: UpstreamAnswer,
-  { inference, abilities }: Pick<UpstreamCall, 'inference' | 'abilities'>,
+  { inference, abilities, wire }: Pick<UpstreamCall, 'inference' | 'abilities' | 'wire'>,
   sequences: readonly string[],
 ): UpstreamAnswer {
   const { body } = inference;
-  if (answer.dropped === undefined) return answer;
-  const { dropped: all, ...given } = answer;
+  const { dropped: all = [], ...given } = answer;
   const dropped = all.filter(({ param }) => param !== 'stop' && param !== 'stop_sequences');
-  if (dropped.length === all.length) return answer;
+  if (dropped.length === all.length && wire === inference.wire) return answer;
   const kept = dropped.length > 0 ? { dropped } : {};
   const stop = new StopSequences(sequences);
   if (given.kind === 'json') return { ...cutDocument(given, stop), ...kept };

@@ -89,9 +89,9 @@ function choicesOf(call: UpstreamCall): number {
 /** Callers of the chat format get the text as their provider writes it. */
 function dialectFor(call: UpstreamCall) {
   if (isSameWire(call)) return { choices: choicesOf(call) };
-  const { tools, toolChoice } = call.inference;
+  const { tools, toolChoice, sampling } = call.inference;
   const functions = toolChoice?.mode === 'none' ? [] : tools.filter((tool) => tool.type === 'function');
-  return { tools: new Map(functions.map(({ name, parameters }) => [name, parameters])) };
+  return { stop: sampling.stop, tools: new Map(functions.map(({ name, parameters }) => [name, parameters])) };
 }
 
 function isSameWire(call: UpstreamCall): boolean {
@@ -169,8 +169,8 @@ function hasContent({ content, refusal, images, audio }: Json): boolean {
 function chatAnswerAsBatch(json: Record<string, unknown>, name: string, call: UpstreamCall): Batch {
   const { providerReason } = readChatAnswer(json, name, 1);
   const batch: Batch = { events: [], frames: undefined };
-  const { tools } = dialectFor(call);
-  const dialect = new ChatDialect(name, call.model, { tools });
+  const { tools, stop } = dialectFor(call);
+  const dialect = new ChatDialect(name, call.model, { tools, stop });
   dialect.take(json, '', batch);
   dialect.finish(batch, 'done-mark');
   const end = batch.events.at(-1);

@@ -6,7 +6,7 @@ import { isObject, type Json, objectsOf } from '../../json.ts';
 import type { Dialect } from '../../sse-decoder.ts';
 import { errorMember } from '../../vendor-errors.ts';
 import { billedIn } from '../billed.ts';
-import { behindRouter, type Ended, endedWith, saysCall } from '../finish-reasons.ts';
+import { behindRouter, type Ended, endedWith, matchedStop, saysCall } from '../finish-reasons.ts';
 import { openAiTokens } from '../openai-usage.ts';
 import { SentText } from '../sent-text.ts';
 import { servedModelIn } from '../served-model.ts';
@@ -26,6 +26,12 @@ import { TaggedThoughts } from './tagged-thoughts.ts';
 import { ToolCalls, withFunction } from './tool-calls.ts';
 import { chatUsageIn, laterTokens } from './usage.ts';
 import { type Callable, WrittenCalls } from './written-calls.ts';
+
+interface ChatOptions {
+  choices?: number;
+  tools?: Callable | undefined;
+  stop?: readonly string[] | undefined;
+}
 
 /** Decodes chunks of the chat format. Only the first choice is converted to events; frames keep all choices. */
 export class ChatDialect implements Dialect {
@@ -78,17 +84,16 @@ export class ChatDialect implements Dialect {
   /** Set where thoughts and calls in the text become reasoning and calls. */
   readonly #tagged: TaggedThoughts | undefined;
   readonly #written: WrittenCalls | undefined;
+  readonly #stop: readonly string[] | undefined;
+  #stopSequence: string | undefined;
 
-  /** `tools`: those whose calls are taken out of the text, with the thoughts between tags; by default the text stays as it is. */
-  constructor(
-    provider: string,
-    model: string,
-    { choices = 1, tools }: { choices?: number; tools?: Callable | undefined } = {},
-  ) {
+  /** `stop`: the sequences that end the answer. `tools`: those whose calls are taken out of the text, with the thoughts between tags; by default the text stays as it is. */
+  constructor(provider: string, model: string, { choices = 1, tools, stop }: ChatOptions = {}) {
     this.#provider = provider;
     this.#model = model;
     this.#tagged = tools && new TaggedThoughts();
     this.#written = tools && new WrittenCalls(tools);
+    this.#stop = stop;
     this.#choicesExpected = choices;
     this.#envelope = new Envelope('chat.completion.chunk');
     this.#calls = new ToolCalls({
@@ -188,7 +193,9 @@ export class ChatDialect implements Dialect {
     const items = this.#calls.items();
     if (this.#message >= 0) items.push(this.#message);
     for (const index of items.sort((a, b) => a - b)) events.push({ type: 'item-done', index });
-    events.push({ type: 'finished', ...end, ...servedModelIn(this.#served) });
+    const stopSequence = this.#stopSequence;
+    const served = servedModelIn(this.#served);
+    events.push({ type: 'finished', ...end, ...served, ...(stopSequence !== undefined && { stopSequence }) });
   }
 
   #otherEnd(): Ended | undefined {
@@ -272,6 +279,7 @@ export class ChatDialect implements Dialect {
     }
     if (!isLast) return isChanged;
     if (saysCall(reason)) this.#saysCall = true;
+    if (this.#stop) this.#stopSequence ??= matchedStop(choice, this.#stop);
     const isUsable = this.#isUsable;
     const word = isUsable ? reason : behindRouter(reason, choice.native_finish_reason);
     this.#end = endedWith(word, { provider: this.#provider, isUsable });

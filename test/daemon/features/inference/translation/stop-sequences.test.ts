@@ -104,6 +104,7 @@ test.each([
     {
       inference: inferenceOf({ wire: 'chat', sampling: { stop: ['END'] } }),
       abilities: { reasoning, structuredOutput: null, logprobs: null },
+      wire: 'chat',
     },
     ['END'],
   );
