@@ -526,3 +526,145 @@ test('other refusals are not asked again', async () => {
     expect(bodies).toHaveLength(1);
   }
 });
+
+describe('the form of the answer', () => {
+  const schema = { type: 'object', properties: { a: { type: 'string' } }, required: ['a'] };
+  const asSchema = { type: 'json_schema', json_schema: { name: 'answer', schema } };
+  const question = [{ role: 'user', content: 'Hello' }];
+  const typeOf = ({ response_format: format, text }: Json) =>
+    (format as Json | undefined)?.type ?? ((text as Json | undefined)?.format as Json | undefined)?.type;
+  const asked = (format: Json) => chat({ messages: question, response_format: format });
+  const lastText = ({ messages }: Json) => String((messages as Json[]).at(-1)?.content);
+  const instruction = /^Hello\n\nAnswer with nothing but JSON that conforms .*"required":\["a"\]/s;
+
+  test.each<[cite: string, status: number, error: Json]>([
+    ['BerriAI/litellm#42245', 400, { error: { message: 'This response_format type is unavailable now' } }],
+    [
+      'BerriAI/litellm#31466',
+      422,
+      {
+        error: {
+          message: 'Failed to read it: response_format.type `json_schema` is unavailable now at line 1',
+        },
+      },
+    ],
+    [
+      'dzhng/deep-research#127',
+      400,
+      {
+        error: {
+          message: "'response_format.type' : value is not one of the allowed values ['text','json_object']",
+        },
+      },
+    ],
+    [
+      'ItzCrazyKns/Vane#980',
+      400,
+      {
+        error: {
+          message:
+            'This model does not support response format `json_schema`. See the list of models at https://acme.example/docs',
+        },
+      },
+    ],
+    [
+      'openai/openai-dotnet#276',
+      400,
+      {
+        error: {
+          message:
+            "Invalid parameter: 'response_format' of type 'json_schema' is not supported with model version `m`.",
+          param: 'response_format',
+        },
+      },
+    ],
+  ])('a schema becomes JSON mode and an instruction: %s', async (_cite, status, error) => {
+    const { bodies, open, learned } = refusing('chat', (body) =>
+      typeOf(body) === 'json_schema' ? { status, error } : undefined,
+    );
+    await open(asked(asSchema));
+    await open(asked(asSchema));
+    expect(bodies.map(typeOf)).toEqual(['json_schema', 'json_object', 'json_object']);
+    for (const body of bodies.slice(1)) expect(lastText(body)).toMatch(instruction);
+    expect(learned()).toEqual([{ member: 'response_format: json_schema', becomes: 'json_object' }]);
+  });
+
+  test('also from a caller of the Responses format, and to a server of it', async () => {
+    const text = { format: { type: 'json_schema', name: 'answer', schema } };
+    const error = {
+      error: { message: 'text.format: json_schema is not supported', param: 'text.format.type' },
+    };
+    for (const wire of ['chat', 'responses'] as const) {
+      const { bodies, open } = refusing(wire, (body) =>
+        typeOf(body) === 'json_schema' ? { error } : undefined,
+      );
+      await open(responses({ text }));
+      expect(bodies.map(typeOf)).toEqual(['json_schema', 'json_object']);
+      expect(JSON.stringify(bodies[1])).toContain('conforms to this JSON Schema');
+    }
+  });
+
+  test('an older model of Anthropic gets the instruction: review of laurent22/joplin#15801', async () => {
+    const message = 'output_config.format: Extra inputs are not permitted';
+    const { bodies, open } = refusing('messages', ({ output_config: config }) =>
+      config === undefined
+        ? undefined
+        : { error: { type: 'error', error: { type: 'invalid_request_error', message } } },
+    );
+    await open(asked(asSchema), 'claude-sonnet-4-5');
+    expect(bodies).toHaveLength(2);
+    expect(JSON.stringify(bodies[1])).toContain('conforms to this JSON Schema');
+  });
+
+  // BerriAI/litellm#6610
+  test('without JSON mode, there is the instruction alone', async () => {
+    const message = 'The response_format parameter is unsupported at the moment. Leave it unset.';
+    const { bodies, open, learned } = refusing('chat', (body) =>
+      body.response_format === undefined ? undefined : { error: { error: message } },
+    );
+    await open(asked(asSchema));
+    await open(asked({ type: 'json_object' }));
+    expect(bodies.map(typeOf)).toEqual(['json_schema', 'json_object', undefined, undefined]);
+    expect(lastText(bodies[2] as Json)).toMatch(instruction);
+    expect(lastText(bodies[3] as Json)).toMatch(/Answer with nothing but a JSON object,/);
+    expect(learned()).toContainEqual({ member: 'response_format', becomes: null });
+  });
+
+  test.each([
+    ['lmstudio-ai/lmstudio-bug-tracker#189', "'response_format.type' must be 'json_schema'"],
+    ['LoadShine/tada#16', "'response_format.type' must be 'json_schema' or 'text'"],
+  ])('JSON mode becomes the schema of an object: %s', async (_cite, error) => {
+    const { bodies, open } = refusing('chat', (body) =>
+      typeOf(body) === 'json_object' ? { error: { error } } : undefined,
+    );
+    for (const _time of [1, 2]) await open(asked({ type: 'json_object' }));
+    await open(responses({ text: { format: { type: 'json_object' } } }));
+    expect(bodies.map(typeOf)).toEqual(['json_object', 'json_schema', 'json_schema', 'json_schema']);
+    expect(bodies[1]?.response_format).toEqual({
+      type: 'json_schema',
+      json_schema: { name: 'answer', schema: { type: 'object' } },
+    });
+  });
+
+  test.each([
+    [
+      'i-am-bee/beeai-framework#1215',
+      'invalid schema for response format: response_format/json_schema/next_step: minItems is not supported',
+    ],
+    ['bhimrazy/receipt-ocr#20', "'response_format.json_schema.schema' must be an object"],
+    [
+      'of OpenAI',
+      "Invalid schema for response_format 'answer': In context=(), 'additionalProperties' is not permitted.",
+    ],
+    [
+      'of JSON mode',
+      "'messages' must contain the word 'json' in some form, to use 'response_format' of type 'json_object'.",
+    ],
+  ])('the fault of a caller stays one: %s', async (_cite, message) => {
+    const { bodies, open } = refusing('chat', () => ({
+      error: { error: { message, code: 'invalid_request' } },
+    }));
+    await expect(open(asked(asSchema))).rejects.toThrow();
+    expect(bodies).toHaveLength(1);
+  });
+});

@@ -51,7 +51,11 @@ export type Adjustment =
   /** Schemas of tools have nothing that cannot become a grammar. */
   | 'grammar-schemas'
   /** The model does not think before a call that it must make. */
-  | 'no-forced-thinking';
+  | 'no-forced-thinking'
+  /** A schema for the answer is an instruction, next to JSON mode or alone; JSON mode is the schema of an object. */
+  | 'json-mode'
+  | 'no-json-mode'
+  | 'json-mode-as-schema';
 
 /** Keeps what is sent to providers for a call, and how they answer. */
 export interface AttemptsCapture {

@@ -1,5 +1,5 @@
 import { isObject, type JsonObject as Json } from '../../../../shared/json/json-object.ts';
-import type { Wire } from '../../upstreams/neutral.ts';
+import type { OutputFormat, Wire } from '../../upstreams/neutral.ts';
 import {
   type Adjustment,
   type Dropped,
@@ -81,6 +81,8 @@ export function adjustmentFor(
   }
   const place = path ?? param ?? '';
   const sentence = publicMessage.slice(0, 400);
+  if (exactCode !== 'invalid_json_schema' && refusesFormat(place, sentence))
+    return otherFormat(inference.format, adjustments, sentence);
   const limit = limits.exec(place)?.[0] ?? limits.exec(sentence)?.[0] ?? '';
   const found = rules.find(({ adjustment, named, says, wire: only }) => {
     if (only !== undefined && only !== (wire ?? inference.wire)) return false;
@@ -90,6 +92,39 @@ export function adjustmentFor(
   if (found === undefined || adjustments?.has(found.adjustment)) return undefined;
   const opposite = opposites[found.adjustment];
   return opposite !== undefined && adjustments?.has(opposite) ? undefined : found.adjustment;
+}
+
+const formatPath = /^(response_format|text\.format|output_config\.format|output_format)(\.type)?$/;
+const formatName =
+  /response[_ ]?format|\bjson_(schema|object)\b|output_(config\.)?format|structured[ _]outputs?|text\.format/i;
+const formatRefusal = /unavailable|\bmust be\b|\bone of\b|leave it unset|enabled only/i;
+/** A fault of one schema, or of the tools next to it, says nothing of others. */
+const schemaFault =
+  /invalid schema|json_schema['"`]?[./[:]\w|\.schema\b|propert|in context|the word|\b(tools?|functions?)\b/i;
+
+/**
+ * Whether a sentence says that a model has no schemas for its answers, or no JSON mode. Source: DeepSeek, Groq, LM Studio, OpenAI and
+ * xAI in diegosouzapw/OmniRoute#9992, BerriAI/litellm#31466, dzhng/deep-research#127, lmstudio-ai/lmstudio-bug-tracker#189,
+ * openai/openai-dotnet#276, BerriAI/litellm#6610.
+ */
+function refusesFormat(place: string, sentence: string): boolean {
+  const isNamed = place === '' ? formatName.test(sentence) : formatPath.test(place);
+  return (
+    isNamed && (formatRefusal.test(sentence) || saysUnsupported.test(sentence)) && !schemaFault.test(sentence)
+  );
+}
+
+/** JSON mode in place of a schema, the schema of any object where there is no JSON mode, and instructions where there is neither. */
+function otherFormat(
+  format: OutputFormat | undefined,
+  tried: ReadonlySet<Adjustment> | undefined,
+  sentence: string,
+): Adjustment | undefined {
+  if (format === undefined) return undefined;
+  const isUntried = !tried?.has('json-mode') && !tried?.has('json-mode-as-schema');
+  if (isUntried && format.type === 'json_schema') return 'json-mode';
+  if (isUntried && sentence.includes('json_schema')) return 'json-mode-as-schema';
+  return tried?.has('no-json-mode') ? undefined : 'no-json-mode';
 }
 
 const opposites: Partial<Record<Adjustment, Adjustment>> = {

@@ -194,6 +194,13 @@ const changes: Readonly<Record<Adjustment, Pick<LearnedRefusal, 'member' | 'beco
   'no-encrypted-reasoning': { member: 'encrypted_content', becomes: null, change: 'left-out' },
   'no-strict-tools': { member: 'tools[].strict', becomes: null, change: 'left-out' },
   'no-forced-thinking': { member: 'thinking, with tool_choice', becomes: null, change: 'left-out' },
+  'json-mode': { member: 'response_format: json_schema', becomes: 'json_object', change: 'renamed' },
+  'json-mode-as-schema': {
+    member: 'response_format: json_object',
+    becomes: 'json_schema',
+    change: 'renamed',
+  },
+  'no-json-mode': { member: 'response_format', becomes: null, change: 'left-out' },
   'grammar-schemas': {
     member: 'tools[].function.parameters: not, pattern, maxLength',
     becomes: null,

@@ -14,7 +14,7 @@ import { adjustmentFor, droppedBy, isLasting } from './refused-members.ts';
 import { type LearnedRefusal, LearnedRefusals, refusedOption } from './refused-options.ts';
 import { stoppedAnswer } from './stop-sequences.ts';
 import { unknownMember, withoutMembers } from './unknown-members.ts';
-import { withinAbilities, withoutOptions } from './within-abilities.ts';
+import { withAcceptedFormat, withinAbilities, withoutOptions } from './within-abilities.ts';
 
 interface Upstreams {
   get(provider: string): Upstream | undefined;
@@ -82,8 +82,9 @@ function openReduced(upstream: Upstream, call: UpstreamCall, context: Context): 
   const tuned = withoutOptions(able.inference, refused.optionsOf(call));
   const members = refused.membersOf(call);
   const known = members && withoutMembers(tuned.inference, members);
-  const { inference } = known ?? tuned;
   const adjustments = call.adjustments ?? refused.adjustmentsOf(call);
+  const { inference: accepted } = known ?? tuned;
+  const inference = adjustments === undefined ? accepted : withAcceptedFormat(accepted, adjustments);
   const outputTokensMax = acceptedOutput(call, refused);
   const isChanged =
     inference !== call.inference ||

@@ -1,6 +1,6 @@
 import type { JsonObject as Json } from '../../../../shared/json/json-object.ts';
 import type { Inference, OutputFormat, Wire } from '../../upstreams/neutral.ts';
-import type { Dropped, ModelAbilities } from '../../upstreams/upstream.ts';
+import type { Adjustment, Dropped, ModelAbilities } from '../../upstreams/upstream.ts';
 import { type Reduced, type TuningOption, withoutOption } from './options.ts';
 
 /**
@@ -13,9 +13,25 @@ export function withinAbilities(inference: Inference, abilities: ModelAbilities 
   const { topLogprobs, needsLogprobs } = inference.sampling;
   if (abilities?.logprobs === false && topLogprobs !== undefined && !needsLogprobs) lacking.push('logprobs');
   const reduced = withoutOptions(inference, lacking);
-  const { format } = reduced.inference;
-  if (abilities?.structuredOutput !== false || format?.type !== 'json_schema') return reduced;
-  return { ...reduced, inference: instructed(reduced.inference, format) };
+  if (abilities?.structuredOutput !== false || reduced.inference.format?.type !== 'json_schema')
+    return reduced;
+  return { ...reduced, inference: instructed(reduced.inference, undefined) };
+}
+
+/** A call whose answer has the form that its model turned out to accept. */
+export function withAcceptedFormat(inference: Inference, adjustments: ReadonlySet<Adjustment>): Inference {
+  const { format, wire, body } = inference;
+  if (format === undefined) return inference;
+  if (adjustments.has('no-json-mode')) return instructed(inference, undefined);
+  if (format.type === 'json_schema')
+    return adjustments.has('json-mode') ? instructed(inference, { type: 'json_object' }) : inference;
+  if (!adjustments.has('json-mode-as-schema')) return inference;
+  const named = { name: 'answer', schema: { type: 'object' } };
+  return {
+    ...inference,
+    format: { type: 'json_schema', ...named, description: undefined, strict: undefined },
+    body: wire === 'chat' ? { ...body, response_format: { type: 'json_schema', json_schema: named } } : body,
+  };
 }
 
 export function withoutOptions(inference: Inference, options: Iterable<TuningOption>): Reduced {
@@ -29,30 +45,38 @@ export function withoutOptions(inference: Inference, options: Iterable<TuningOpt
   return { inference: left, dropped };
 }
 
-/** A call whose schema is part of its instructions, also in its body, which providers with the same format get. */
-function instructed(
-  inference: Inference,
-  { schema }: Extract<OutputFormat, { type: 'json_schema' }>,
-): Inference {
-  const text = `Answer with nothing but JSON that conforms to this JSON Schema, without a code fence around it:\n${JSON.stringify(schema)}`;
-  const { wire, body, instructions } = inference;
+type JsonMode = Extract<OutputFormat, { type: 'json_object' }>;
+
+/** A call whose format is part of its instructions, also in its body, which providers with the same format get; `mode` stays one. */
+function instructed(inference: Inference, mode: JsonMode | undefined): Inference {
+  const { wire, body, instructions, format } = inference;
+  const form =
+    format?.type === 'json_schema'
+      ? `JSON that conforms to this JSON Schema, without a code fence around it:\n${JSON.stringify(format.schema)}`
+      : 'a JSON object, without a code fence around it.';
+  const text = `Answer with nothing but ${form}`;
   return {
     ...inference,
-    format: undefined,
+    format: mode,
     // Chat messages have their own instructions, so this one is a message of its own.
     instructions: joined(instructions, text),
-    body: wire === 'embeddings' ? body : instructedBody[wire](body, text),
+    body: wire === 'embeddings' ? body : instructedBody[wire](body, text, mode),
   };
 }
 
-const instructedBody: Readonly<Record<Wire, (body: Json, text: string) => Json>> = {
-  responses: ({ text: options, ...body }, text) => {
+const instructedBody: Readonly<Record<Wire, (body: Json, text: string, mode?: JsonMode) => Json>> = {
+  responses: ({ text: options, ...body }, text, mode) => {
     const { format: _format, ...others } = options as Json;
-    return { ...body, text: others, instructions: joined(body.instructions, text) };
+    return {
+      ...body,
+      text: { ...others, ...(mode && { format: mode }) },
+      instructions: joined(body.instructions, text),
+    };
   },
-  chat: ({ response_format: _format, messages, ...body }, text) => ({
+  chat: ({ response_format: _format, messages, ...body }, text, mode) => ({
     ...body,
     messages: instructedMessages(messages as Json[], text),
+    ...(mode && { response_format: mode }),
   }),
   messages: ({ output_config: config, output_format: _older, system, ...body }, text) => {
     const { format: _format, ...others } = (config ?? {}) as Json;
