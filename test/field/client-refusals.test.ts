@@ -616,6 +616,26 @@ describe('the form of the answer', () => {
     expect(JSON.stringify(bodies[1])).toContain('conforms to this JSON Schema');
   });
 
+  const tools = [strictTool];
+  test.each([
+    ['agno-agi/agno#1065', '`response_format` json_object cannot be combined with tool/function calling'],
+    ['vercel/ai#16540', 'json mode cannot be combined with tool/function calling'],
+    [
+      'googleapis/python-genai#867',
+      "Function calling with a response mime type: 'application/json' is unsupported",
+    ],
+    ['of Cerebras', '"tools" is incompatible with "response_format"'],
+  ])('next to tools there is the instruction: %s', async (_cite, message) => {
+    const { bodies, open } = refusing('chat', (body) =>
+      body.response_format && body.tools ? { error: { error: { message } } } : undefined,
+    );
+    const both = chat({ messages: question, response_format: asSchema, tools });
+    for (const _time of [1, 2]) await open(both);
+    await open(asked(asSchema));
+    expect(bodies.map(typeOf)).toEqual(['json_schema', undefined, undefined, 'json_schema']);
+    expect(lastText(bodies[2] as Json)).toMatch(instruction);
+  });
+
   // BerriAI/litellm#6610
   test('without JSON mode, there is the instruction alone', async () => {
     const message = 'The response_format parameter is unsupported at the moment. Leave it unset.';

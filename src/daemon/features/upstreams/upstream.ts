@@ -52,9 +52,10 @@ export type Adjustment =
   | 'grammar-schemas'
   /** The model does not think before a call that it must make. */
   | 'no-forced-thinking'
-  /** A schema for the answer is an instruction, next to JSON mode or alone; JSON mode is the schema of an object. */
+  /** A schema for the answer is an instruction, next to JSON mode or alone, or alone next to tools; JSON mode is the schema of an object. */
   | 'json-mode'
   | 'no-json-mode'
+  | 'no-json-mode-with-tools'
   | 'json-mode-as-schema';
 
 /** Keeps what is sent to providers for a call, and how they answer. */

@@ -81,8 +81,11 @@ export function adjustmentFor(
   }
   const place = path ?? param ?? '';
   const sentence = publicMessage.slice(0, 400);
-  if (exactCode !== 'invalid_json_schema' && refusesFormat(place, sentence))
-    return otherFormat(inference.format, adjustments, sentence);
+  if (inference.format && exactCode !== 'invalid_json_schema') {
+    if (inference.tools.length > 0 && refusesFormatWithTools(sentence))
+      return adjustments?.has('no-json-mode-with-tools') ? undefined : 'no-json-mode-with-tools';
+    if (refusesFormat(place, sentence)) return otherFormat(inference.format, adjustments, sentence);
+  }
   const limit = limits.exec(place)?.[0] ?? limits.exec(sentence)?.[0] ?? '';
   const found = rules.find(({ adjustment, named, says, wire: only }) => {
     if (only !== undefined && only !== (wire ?? inference.wire)) return false;
@@ -96,7 +99,7 @@ export function adjustmentFor(
 
 const formatPath = /^(response_format|text\.format|output_config\.format|output_format)(\.type)?$/;
 const formatName =
-  /response[_ ]?format|\bjson_(schema|object)\b|output_(config\.)?format|structured[ _]outputs?|text\.format/i;
+  /response[_ ]?(format|schema|mime_?[ _]?type)|\bjson[_ ](schema|object|mode)\b|output_(config\.)?format|structured[ _]outputs?|text\.format/i;
 const formatRefusal = /unavailable|\bmust be\b|\bone of\b|leave it unset|enabled only/i;
 /** A fault of one schema, or of the tools next to it, says nothing of others. */
 const schemaFault =
@@ -114,13 +117,25 @@ function refusesFormat(place: string, sentence: string): boolean {
   );
 }
 
+const notBoth =
+  /incompatible|not compatible|mutually exclusive|can( ?not|['’]t)\b|unsupported|not (supported|allowed)/i;
+
+/**
+ * Whether a sentence says that a model takes a format for its answers or tools. Source: agno-agi/agno#1065, vercel/ai#16540,
+ * googleapis/python-genai#867, symfony/ai#803.
+ */
+function refusesFormatWithTools(sentence: string): boolean {
+  return (
+    /\btools?\b|\bfunction[ -]call/i.test(sentence) && formatName.test(sentence) && notBoth.test(sentence)
+  );
+}
+
 /** JSON mode in place of a schema, the schema of any object where there is no JSON mode, and instructions where there is neither. */
 function otherFormat(
-  format: OutputFormat | undefined,
+  format: OutputFormat,
   tried: ReadonlySet<Adjustment> | undefined,
   sentence: string,
 ): Adjustment | undefined {
-  if (format === undefined) return undefined;
   const isUntried = !tried?.has('json-mode') && !tried?.has('json-mode-as-schema');
   if (isUntried && format.type === 'json_schema') return 'json-mode';
   if (isUntried && sentence.includes('json_schema')) return 'json-mode-as-schema';

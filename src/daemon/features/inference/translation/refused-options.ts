@@ -201,6 +201,7 @@ const changes: Readonly<Record<Adjustment, Pick<LearnedRefusal, 'member' | 'beco
     change: 'renamed',
   },
   'no-json-mode': { member: 'response_format', becomes: null, change: 'left-out' },
+  'no-json-mode-with-tools': { member: 'response_format, with tools', becomes: null, change: 'left-out' },
   'grammar-schemas': {
     member: 'tools[].function.parameters: not, pattern, maxLength',
     becomes: null,

@@ -20,9 +20,10 @@ export function withinAbilities(inference: Inference, abilities: ModelAbilities 
 
 /** A call whose answer has the form that its model turned out to accept. */
 export function withAcceptedFormat(inference: Inference, adjustments: ReadonlySet<Adjustment>): Inference {
-  const { format, wire, body } = inference;
+  const { format, wire, body, tools } = inference;
   if (format === undefined) return inference;
-  if (adjustments.has('no-json-mode')) return instructed(inference, undefined);
+  if (adjustments.has('no-json-mode') || (tools.length > 0 && adjustments.has('no-json-mode-with-tools')))
+    return instructed(inference, undefined);
   if (format.type === 'json_schema')
     return adjustments.has('json-mode') ? instructed(inference, { type: 'json_object' }) : inference;
   if (!adjustments.has('json-mode-as-schema')) return inference;
