@@ -688,3 +688,23 @@ describe('the form of the answer', () => {
     expect(bodies).toHaveLength(1);
   });
 });
+
+test('a tool that must be called is the only one: lmstudio-ai/lmstudio-bug-tracker#670, can1357/oh-my-pi#6925', async () => {
+  const error = {
+    error: "Invalid tool_choice type: 'object'. Supported string values: none, auto, required",
+  };
+  const { bodies, open } = refusing('chat', ({ tool_choice: choice }) =>
+    typeof choice === 'object' ? { error } : undefined,
+  );
+  const other = { type: 'function', function: { name: 'g', parameters: { type: 'object', properties: {} } } };
+  const named = { type: 'function', function: { name: 'f' } };
+  for (const _time of [1, 2]) await open(chat({ tools: [other, strictTool], tool_choice: named }));
+  await open(chat({ tools: [other, strictTool], tool_choice: 'auto' }));
+  const names = ({ tools }: Json) => (tools as { function: Json }[]).map((tool) => tool.function.name);
+  expect(bodies.map((body) => [names(body), body.tool_choice])).toEqual([
+    [['g', 'f'], named],
+    [['f'], 'required'],
+    [['f'], 'required'],
+    [['g', 'f'], 'auto'],
+  ]);
+});

@@ -51,6 +51,13 @@ const rules: readonly Rule[] = [
   },
   // DeepSeek, whose models think by default. Source: deepseek-ai/DeepSeek-V3#1376.
   { adjustment: 'no-forced-thinking', named: /\btool_choice\b/, says: /\bthinking\b/i, wire: 'chat' },
+  // LM Studio. Source: lmstudio-ai/lmstudio-bug-tracker#670, can1357/llm-git#13, alibaba/page-agent#367.
+  {
+    adjustment: 'no-named-tool',
+    named: /\btool_choice\b/,
+    says: /\btype\b.{0,20}\bobject\b|\bstring\b/i,
+    wire: 'chat',
+  },
   { adjustment: 'grammar-schemas', named: /\b(schema|grammar|pattern)\b/i, says: noGrammar, wire: 'chat' },
 ];
 
@@ -93,6 +100,7 @@ export function adjustmentFor(
     return named.test(isLimit ? limit : `${place} ${sentence}`) && says.test(sentence);
   });
   if (found === undefined || adjustments?.has(found.adjustment)) return undefined;
+  if (found.adjustment === 'no-named-tool' && inference.toolChoice?.mode !== 'function') return undefined;
   const opposite = opposites[found.adjustment];
   return opposite !== undefined && adjustments?.has(opposite) ? undefined : found.adjustment;
 }

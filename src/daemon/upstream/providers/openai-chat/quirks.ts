@@ -16,6 +16,8 @@ export interface Quirks {
   requiredToolChoice: 'required' | 'any';
   /** Whether it accepts a `tool_choice` of type `allowed_tools`. */
   supportsAllowedTools: boolean;
+  /** Whether a `tool_choice` may name the tool that must be called. */
+  supportsNamedTool: boolean;
   /** Fields of an assistant message in which it accepts its own reasoning; it may refuse others. */
   reasoningFields: readonly string[];
   /** Whether its own reasoning is sent back to it. */
@@ -48,6 +50,7 @@ const openai: Quirks = {
   supportsAnyOrder: true,
   requiredToolChoice: 'required',
   supportsAllowedTools: true,
+  supportsNamedTool: true,
   reasoningFields: [],
   replaysReasoning: true,
   needsReasoning: undefined,
@@ -183,6 +186,9 @@ export function adjustedQuirks(quirks: Quirks, adjustments: UpstreamCall['adjust
         break;
       case 'grammar-schemas':
         adjusted.supportsAnySchema = false;
+        break;
+      case 'no-named-tool':
+        adjusted.supportsNamedTool = false;
         break;
       case 'no-forced-thinking':
         adjusted.thinksBeforeForcedCalls = false;

@@ -221,6 +221,10 @@ export function neutralBody(call: UpstreamCall, provider: string, quirks: Quirks
 function leaveOutRefused(body: Json, { toolChoice: choice }: Inference, quirks: Quirks): void {
   if (!quirks.supportsStrictTools) body.tools = withoutStrict(body.tools);
   if (!quirks.supportsAnySchema) body.tools = withGrammarSchemas(body.tools);
+  if (!quirks.supportsNamedTool && choice?.mode === 'function') {
+    body.tools = objectsOf(body.tools).filter((tool) => toolName(tool) === choice.name);
+    body.tool_choice = quirks.requiredToolChoice;
+  }
   if (quirks.thinksBeforeForcedCalls || choice === undefined) return;
   if (choice.mode !== 'function' && !isRequired(choice)) return;
   // The call is what the caller demands; how long a model thinks only tunes it.
