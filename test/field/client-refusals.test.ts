@@ -708,3 +708,34 @@ test('a tool that must be called is the only one: lmstudio-ai/lmstudio-bug-track
     [['g', 'f'], 'auto'],
   ]);
 });
+
+test.each([
+  [
+    'moeru-ai/airi#1222',
+    'Failed to read the body: messages[19]: invalid type: sequence, expected a string at line 1 column 9837',
+  ],
+  ['gptme/gptme#896', "'messages.0.content' : value must be a string"],
+  ['tbphp/gpt-load#743', 'Upstream request failed: [invalid_request_error] Input should be a valid string'],
+])('the texts of a message are one: %s', async (_cite, message) => {
+  const texts = (...all: string[]) => all.map((text) => ({ type: 'text', text }));
+  const { bodies, open } = refusing('chat', ({ messages }) =>
+    (messages as Json[]).some(({ content }) => Array.isArray(content))
+      ? { status: 422, error: { error: { message } } }
+      : undefined,
+  );
+  const messages = [
+    { role: 'system', content: texts('one', 'two') },
+    { role: 'user', content: texts('three', 'four') },
+    { role: 'assistant', content: texts('five') },
+    { role: 'user', content: 'six' },
+  ];
+  for (const _time of [1, 2]) await open(chat({ messages }));
+  expect(bodies).toHaveLength(3);
+  for (const body of bodies.slice(1))
+    expect((body.messages as Json[]).map(({ content }) => content)).toEqual([
+      'one\n\ntwo',
+      'three\n\nfour',
+      'five',
+      'six',
+    ]);
+});

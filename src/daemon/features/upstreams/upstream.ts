@@ -52,6 +52,8 @@ export type Adjustment =
   | 'grammar-schemas'
   /** The model does not think before a call that it must make. */
   | 'no-forced-thinking'
+  /** The texts of a message are one. */
+  | 'joined-texts'
   /** A tool that must be called is the only one. */
   | 'no-named-tool'
   /** A schema for the answer is an instruction, next to JSON mode or alone, or alone next to tools; JSON mode is the schema of an object. */

@@ -1,5 +1,5 @@
-import { isObject, type JsonObject as Json } from '../../../../shared/json/json-object.ts';
-import type { OutputFormat, Wire } from '../../upstreams/neutral.ts';
+import { isObject, type JsonObject as Json, listOf } from '../../../../shared/json/json-object.ts';
+import type { Inference, OutputFormat, Wire } from '../../upstreams/neutral.ts';
 import {
   type Adjustment,
   type Dropped,
@@ -51,6 +51,13 @@ const rules: readonly Rule[] = [
   },
   // DeepSeek, whose models think by default. Source: deepseek-ai/DeepSeek-V3#1376.
   { adjustment: 'no-forced-thinking', named: /\btool_choice\b/, says: /\bthinking\b/i, wire: 'chat' },
+  // DeepSeek, Groq and OpenCode. Source: moeru-ai/airi#1222, QwenLM/qwen-code#2320, gptme/gptme#896, tbphp/gpt-load#743.
+  {
+    adjustment: 'joined-texts',
+    named: /\b(messages?|content|input)\b/i,
+    says: /expected a string|(must|should) be an? (valid )?string|invalid type: sequence/i,
+    wire: 'chat',
+  },
   // LM Studio. Source: lmstudio-ai/lmstudio-bug-tracker#670, can1357/llm-git#13, alibaba/page-agent#367.
   {
     adjustment: 'no-named-tool',
@@ -100,7 +107,7 @@ export function adjustmentFor(
     return named.test(isLimit ? limit : `${place} ${sentence}`) && says.test(sentence);
   });
   if (found === undefined || adjustments?.has(found.adjustment)) return undefined;
-  if (found.adjustment === 'no-named-tool' && inference.toolChoice?.mode !== 'function') return undefined;
+  if (changesNothing[found.adjustment]?.(inference)) return undefined;
   const opposite = opposites[found.adjustment];
   return opposite !== undefined && adjustments?.has(opposite) ? undefined : found.adjustment;
 }
@@ -149,6 +156,12 @@ function otherFormat(
   if (isUntried && sentence.includes('json_schema')) return 'json-mode-as-schema';
   return tried?.has('no-json-mode') ? undefined : 'no-json-mode';
 }
+
+const changesNothing: Partial<Record<Adjustment, (inference: Inference) => boolean>> = {
+  'no-named-tool': ({ toolChoice }) => toolChoice?.mode !== 'function',
+  'joined-texts': ({ body }) =>
+    !listOf(body.messages).some((message) => isObject(message) && Array.isArray(message.content)),
+};
 
 const opposites: Partial<Record<Adjustment, Adjustment>> = {
   max_tokens: 'max_completion_tokens',

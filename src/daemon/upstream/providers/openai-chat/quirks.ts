@@ -12,6 +12,8 @@ export interface Quirks {
   supportsDeveloperRole: boolean;
   /** Whether system messages may be anywhere, and messages of one role in a row: the templates of many models refuse both. */
   supportsAnyOrder: boolean;
+  /** Whether the texts of a message may be parts of it. */
+  supportsTextParts: boolean;
   /** The `tool_choice` that forces a call of any tool. */
   requiredToolChoice: 'required' | 'any';
   /** Whether it accepts a `tool_choice` of type `allowed_tools`. */
@@ -48,6 +50,7 @@ const openai: Quirks = {
   supportsStreamOptions: true,
   supportsDeveloperRole: true,
   supportsAnyOrder: true,
+  supportsTextParts: true,
   requiredToolChoice: 'required',
   supportsAllowedTools: true,
   supportsNamedTool: true,
@@ -186,6 +189,9 @@ export function adjustedQuirks(quirks: Quirks, adjustments: UpstreamCall['adjust
         break;
       case 'grammar-schemas':
         adjusted.supportsAnySchema = false;
+        break;
+      case 'joined-texts':
+        adjusted.supportsTextParts = false;
         break;
       case 'no-named-tool':
         adjusted.supportsNamedTool = false;

@@ -1,3 +1,4 @@
+import { listOf } from '../../../../shared/json/json-object.ts';
 import type {
   Inference,
   OutputFormat,
@@ -98,8 +99,8 @@ function relayedMessage(message: Json, quirks: Quirks): Json {
     if (relayed !== content) changes.content = relayed;
   }
   if (role === 'developer' && !quirks.supportsDeveloperRole) changes.role = 'system';
-  if (role === 'tool' && !quirks.supportsAnyOrder && Array.isArray(content))
-    changes.content = joinedTexts(content);
+  const isJoined = !quirks.supportsTextParts || (role === 'tool' && !quirks.supportsAnyOrder);
+  if (isJoined && Array.isArray(content)) changes.content = joinedTexts(changes.content ?? content);
   if (quirks.callIds !== undefined && typeof callId === 'string') {
     const id = callIdFor(callId, quirks);
     if (id !== callId) changes.tool_call_id = id;
@@ -108,7 +109,8 @@ function relayedMessage(message: Json, quirks: Quirks): Json {
 }
 
 /** Templates of many models, and DeepSeek, take the output of a tool as text only. Source: Gitlawb/openclaude#806. */
-function joinedTexts(parts: readonly unknown[]): unknown {
+function joinedTexts(content: unknown): unknown {
+  const parts = listOf(content);
   const texts = objectsOf(parts).map(({ type, text }) => (type === 'text' ? text : undefined));
   return texts.length === parts.length && texts.every((text) => typeof text === 'string')
     ? texts.join('\n\n')
