@@ -1,14 +1,13 @@
 import type { World } from '../../../base/world.ts';
 import type { Inference } from '../../upstreams/neutral.ts';
 import {
-  type Adjustment,
   type Upstream,
   type UpstreamAnswer,
   type UpstreamCall,
   UpstreamFailure,
 } from '../../upstreams/upstream.ts';
 import { callerNames, withCallerFields } from './caller-fields.ts';
-import { type OutputLimit, statedOutputLimit } from './output-limit.ts';
+import { statedOutputLimit } from './output-limit.ts';
 import { withoutForeignItems, withPlainTools, withShortNames } from './plain-tools.ts';
 import { adjustmentFor, droppedBy, isLasting } from './refused-members.ts';
 import { type LearnedRefusal, LearnedRefusals, refusedOption } from './refused-options.ts';
@@ -106,10 +105,18 @@ function openReduced(upstream: Upstream, call: UpstreamCall, context: Context): 
     (error: unknown) => {
       if (signal.aborted) throw explained(error, reduced);
       const adjustment = adjustmentFor(error, reduced);
-      if (adjustment !== undefined)
-        return openAdjusted(upstream, { ...call, adjustments }, adjustment, context);
+      if (adjustment !== undefined) {
+        const more = new Set([...(adjustments ?? []), adjustment]);
+        const remember = () => isLasting(adjustment) && refused.addAdjustment(call, adjustment);
+        return openAgain(upstream, { ...call, adjustments: more }, context, remember);
+      }
       const limit = context.isLimited ? undefined : statedOutputLimit(error, reduced);
-      if (limit !== undefined) return openLimited(upstream, call, limit, context);
+      if (limit !== undefined) {
+        const { tokens, isLasting: isLastingLimit } = limit;
+        const remember = () => isLastingLimit && refused.addOutputTokensMax(call, tokens);
+        const limited = { ...call, outputTokensMax: tokens };
+        return openAgain(upstream, limited, { ...context, isLimited: true }, remember);
+      }
       const option = refusedOption(error, reduced);
       if (option !== undefined) {
         refused.addOption(call, option);
@@ -117,35 +124,25 @@ function openReduced(upstream: Upstream, call: UpstreamCall, context: Context): 
       }
       const member = unknownMember(error, reduced);
       if (member === undefined) throw explained(error, reduced);
-      return openWithout(upstream, call, member, context);
+      const without = withoutMembers(call.inference, [member]);
+      const remember = () => refused.addMember(call, member);
+      return openAgain(upstream, { ...call, inference: without.inference }, context, remember).then(
+        (answer) => ({ ...answer, dropped: [...without.dropped, ...(answer.dropped ?? [])] }),
+      );
     },
   );
 }
 
-/** Asks again in another way, and remembers it if that was right. */
-async function openAdjusted(
+/** Asks in another way, and remembers it if that was right. */
+async function openAgain(
   upstream: Upstream,
   call: UpstreamCall,
-  adjustment: Adjustment,
   context: Context,
+  remember: () => void,
 ): Promise<UpstreamAnswer> {
-  const adjustments = new Set([...(call.adjustments ?? []), adjustment]);
-  const answer = await openReduced(upstream, { ...call, adjustments }, context);
-  if (isLasting(adjustment)) context.refused.addAdjustment(call, adjustment);
+  const answer = await openReduced(upstream, call, context);
+  remember();
   return answer;
-}
-
-/** Asks again without a member, and remembers it if that was right. */
-async function openWithout(
-  upstream: Upstream,
-  call: UpstreamCall,
-  member: string,
-  context: Context,
-): Promise<UpstreamAnswer> {
-  const { inference, dropped } = withoutMembers(call.inference, [member]);
-  const answer = await openReduced(upstream, { ...call, inference }, context);
-  context.refused.addMember(call, member);
-  return { ...answer, dropped: [...dropped, ...(answer.dropped ?? [])] };
 }
 
 /** What may be asked for, within what the model turned out to accept. */
@@ -155,22 +152,6 @@ function acceptedOutput(call: UpstreamCall, refused: LearnedRefusals): number | 
   return accepted !== undefined && requested !== undefined && accepted < requested
     ? accepted
     : call.outputTokensMax;
-}
-
-/** Asks again for a shorter answer, and remembers the limit if it was right. */
-async function openLimited(
-  upstream: Upstream,
-  call: UpstreamCall,
-  { tokens, isLasting: isLastingLimit }: OutputLimit,
-  context: Context,
-): Promise<UpstreamAnswer> {
-  const answer = await openReduced(
-    upstream,
-    { ...call, outputTokensMax: tokens },
-    { ...context, isLimited: true },
-  );
-  if (isLastingLimit) context.refused.addOutputTokensMax(call, tokens);
-  return answer;
 }
 
 function openTranslated(
