@@ -739,3 +739,109 @@ test.each([
       'six',
     ]);
 });
+
+describe('an effort that a model does not have becomes the next lower one', () => {
+  test.each([
+    [
+      'router-for-me/CLIProxyAPI#1572',
+      "1 validation error:\n  {'type': 'literal_error', 'loc': ('body', 'reasoning_effort'), 'msg': \"Input should be 'low', 'medium' or 'high'\", 'input': 'xhigh'}",
+    ],
+    [
+      'router-for-me/CLIProxyAPI#1307',
+      "Validation error for `reasoning_effort`: expected one of 'low' | 'medium' | 'high', received 'xhigh'",
+    ],
+    ['nguyenphutrong/quotio#287', 'level "xhigh" not supported, valid levels: low, medium, high'],
+    [
+      'of OpenAI',
+      "Unsupported value: 'reasoning_effort' does not support 'xhigh' with this model. Supported values are: 'low', 'medium', and 'high'.",
+    ],
+  ])('%s', async (_cite, message) => {
+    const { bodies, open, learned } = refusing('chat', ({ reasoning_effort: effort }) =>
+      effort === 'xhigh' ? { error: { error: { message } } } : undefined,
+    );
+    const answer = await open(chat({ reasoning_effort: 'xhigh' }));
+    await open(chat({ reasoning_effort: 'xhigh' }));
+    await open(chat({ reasoning_effort: 'low' }));
+    await open(responses({ reasoning: { effort: 'xhigh' } }));
+    expect(bodies.map((body) => body.reasoning_effort)).toEqual([
+      'xhigh',
+      'high',
+      'high',
+      'low',
+      'xhigh',
+      'high',
+    ]);
+    expect(answer?.dropped).toEqual([{ param: 'reasoning_effort' }]);
+    expect(learned()).toEqual([{ member: 'reasoning_effort', becomes: 'high' }]);
+  });
+
+  // mistralai/mistral-vibe#1117
+  test('and its lowest where there is none below', async () => {
+    const message = "reasoning_effort must be one of ['low', 'high', 'max']";
+    const accepted = ['low', 'high', 'max'];
+    for (const [asked, sent] of [
+      ['medium', 'low'],
+      ['minimal', 'low'],
+      ['xhigh', 'high'],
+    ]) {
+      const { bodies, open } = refusing('chat', ({ reasoning_effort: effort }) =>
+        accepted.includes(String(effort)) ? undefined : { error: { error: { message } } },
+      );
+      await open(chat({ reasoning_effort: asked }));
+      expect(bodies.at(-1)?.reasoning_effort).toBe(sent);
+    }
+  });
+
+  test('but not none at all, where that is a way out', async () => {
+    const message = "Tools with reasoning_effort are not supported. Set reasoning_effort to 'none'.";
+    const { bodies, open } = refusing('chat', ({ reasoning_effort: effort }) =>
+      effort === undefined ? undefined : { error: { error: { message } } },
+    );
+    await open(chat({ reasoning_effort: 'high' }));
+    expect(bodies.map((body) => body.reasoning_effort)).toEqual(['high', undefined]);
+  });
+});
+
+describe('an option with one value only is left out', () => {
+  test.each([
+    ['countbot-ai/CountBot#61', 'invalid temperature: only 1 is allowed for this model', 'temperature'],
+    ['MoonshotAI/Kimi-K2#124', 'invalid temperature: only 0.6 is allowed for this model', 'temperature'],
+    ['cecli-dev/cecli#484', 'invalid presence_penalty: only 0 is allowed for this model', 'presence_penalty'],
+    ['workglow-dev/libs#746', '`temperature` may only be set to 1 when thinking is enabled', 'temperature'],
+    [
+      'n8n-io/n8n#14288',
+      'The model returned the following errors: top_p must be unset when thinking is enabled',
+      'top_p',
+    ],
+    [
+      'QuantumNous/new-api#3124',
+      '`top_p` must be greater than or equal to 0.95 or unset when thinking is enabled.',
+      'top_p',
+    ],
+    [
+      'of Claude behind a proxy',
+      '`temperature` and `top_p` cannot both be specified for this model. Please use only one.',
+      'top_p',
+    ],
+  ])('%s', async (_cite, message, name) => {
+    const { bodies, open } = refusing('chat', (body) =>
+      body[name] === undefined ? undefined : { error: { error: { message } } },
+    );
+    const asked = { temperature: 0.3, top_p: 0.5, presence_penalty: 0.1 };
+    for (const _time of [1, 2]) {
+      const answer = await open(chat(asked));
+      expect(answer?.dropped).toEqual([{ param: name }]);
+    }
+    expect(bodies).toHaveLength(3);
+    const { [name]: _left, ...kept } = asked as Json;
+    expect(bodies.at(-1)).toMatchObject(kept);
+    expect(bodies.at(-1)?.[name]).toBeUndefined();
+  });
+
+  test('but not one whose value is wrong', async () => {
+    const message = 'temperature must be between 0 and 1';
+    const { bodies, open } = refusing('chat', () => ({ error: { error: { message } } }));
+    await expect(open(chat({ temperature: 1.5 }))).rejects.toThrow();
+    expect(bodies).toHaveLength(1);
+  });
+});

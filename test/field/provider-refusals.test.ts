@@ -52,6 +52,14 @@ describe.each([
       },
     },
   ],
+  [
+    'in a fault that Python prints',
+    'vllm-project/vllm#6631',
+    {
+      object: 'error',
+      message: `[{'type': 'value_error', 'loc': ('body',), 'msg': '${said}', 'input': {'messages': []}}]`,
+    },
+  ],
   ['as a text', 'Usagi-org/ai-goofish-monitor#57', said],
   ['as a text of JSON', 'lessweb/deepcode-cli#352', JSON.stringify(said)],
   ['as an event', 'BerriAI/litellm#17131', `data: ${JSON.stringify(inside)}\n\n`],

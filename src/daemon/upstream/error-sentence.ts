@@ -34,6 +34,8 @@ const reachMax = 300;
 function sentenceInText(text: string, depth: number): string {
   const json = parseObject(jsonIn(text));
   if (json) return sentenceOf(json, depth + 1);
+  const fault = pythonFault(text);
+  if (fault) return fault;
   const brace = text.indexOf('{');
   const error = text.slice(brace + 1);
   if (brace < 0 || brace > reachMax || !errorStart.test(error)) return '';
@@ -45,6 +47,16 @@ function sentenceInText(text: string, depth: number): string {
     .slice(0, end)
     .replaceAll(/\\{1,8}n/g, ' ')
     .replaceAll(/\\{1,8}(["'])/g, '$1');
+}
+
+/** A fault of FastAPI as Python prints it. Source: vllm-project/vllm#6631, router-for-me/CLIProxyAPI#1572. */
+function pythonFault(text: string): string | undefined {
+  const printed = /'loc': \(([^()]{0,200})\), 'msg': (?:'([^']{1,300})'|"([^"]{1,300})")/.exec(
+    text.slice(0, 2_000),
+  );
+  const [, place = '', plain, quoted] = printed ?? [];
+  const loc = (place.match(/\w+/g) ?? []).map((step) => (/^\d+$/.test(step) ? Number(step) : step));
+  return faultIn([{ loc, msg: plain ?? quoted }]);
 }
 
 /** What may be JSON in a text: some servers send a list of it, or an event. */

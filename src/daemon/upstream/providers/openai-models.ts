@@ -110,12 +110,3 @@ function gptTraits(rank: number, variant: string): ModelTraits | undefined {
     supportsVerbosity: true,
   };
 }
-
-const effortsInOrder = ['none', 'minimal', 'low', 'medium', 'high', 'xhigh', 'max'];
-
-/** The effort that a model takes in place of another: the next lower one, else its lowest; undefined for unknown ones. */
-export function nearestEffort(asked: string, { efforts }: Pick<ModelTraits, 'efforts'>): string | undefined {
-  const most = effortsInOrder.indexOf(asked);
-  if (most < 0) return undefined;
-  return efforts.findLast((effort) => effortsInOrder.indexOf(effort) <= most) ?? efforts[0];
-}

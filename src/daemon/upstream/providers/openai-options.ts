@@ -1,8 +1,9 @@
 import { asksForNothing } from '../../../shared/formats/asks-for-nothing.ts';
 import { listOf } from '../../../shared/json/json-object.ts';
+import { nearestEffort } from '../../features/upstreams/efforts.ts';
 import type { Dropped } from '../../features/upstreams/upstream.ts';
 import { type Json, objectOf } from '../json.ts';
-import { type ModelTraits, nearestEffort, traitsOf } from './openai-models.ts';
+import { type ModelTraits, traitsOf } from './openai-models.ts';
 
 /** A request in one of OpenAI's formats, and the paths of what was left out of it or reduced. */
 export interface FittedBody {
@@ -64,7 +65,7 @@ function fitEffort(fitting: Fitting, traits: ModelTraits): void {
   for (const path of ['reasoning_effort', 'reasoning.effort']) {
     const asked = fitting.valueAt(path);
     if (typeof asked !== 'string' || traits.efforts.includes(asked)) continue;
-    const nearest = nearestEffort(asked, traits);
+    const nearest = nearestEffort(asked, traits.efforts);
     if (nearest === undefined) fitting.drop(path);
     else fitting.reduce(path, nearest);
   }

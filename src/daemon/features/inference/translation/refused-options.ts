@@ -28,13 +28,24 @@ export const saysUnsupported =
   /not supported|unsupported|not support\b|not enabled|not available|deprecated|unrecognized|unknown (parameter|argument|field|name)|extra (inputs|fields)|not (permitted|allowed)|unexpected (keyword|field|property|parameter)|cannot find field/i;
 
 /**
+ * Whether a sentence says that a model takes one value of an option, or none with another. Source: Kimi and Anthropic behind other
+ * gateways in countbot-ai/CountBot#61, cecli-dev/cecli#484, n8n-io/n8n#14288, workglow-dev/libs#746.
+ */
+const saysFixed =
+  /\bonly -?\d[\d.]* is\b|may only be set to|\bunset\b|must not be set|can( ?not|['’]t) both\b/i;
+
+/**
  * The option for which a provider refused a call that would work without it; undefined for any other failure. Models change,
  * and servers have others than their names suggest: what is not known beforehand shows here.
  */
 export function refusedOption(error: unknown, { inference }: UpstreamCall): TuningOption | undefined {
   if (!(error instanceof UpstreamFailure) || error.kind !== 'caller') return undefined;
   const { code, param, publicMessage = '' } = error.details;
-  if (code !== 'unsupported_value' && !saysUnsupported.test(publicMessage)) return undefined;
+  const isRefused = code === 'unsupported_value' || saysUnsupported.test(publicMessage);
+  if (!isRefused && !saysFixed.test(publicMessage)) return undefined;
+  // Of the two, the temperature says more.
+  if (/\bboth\b/.test(publicMessage) && /\btop_p\b/.test(publicMessage) && hasOption(inference, 'topP'))
+    return 'topP';
   const found = names.find(([option, field, mention]) => {
     const isNamed = param ? field.test(param) : mention.test(publicMessage);
     // Decisions are read from log probabilities: another way to get them is better than an answer without.
@@ -109,6 +120,8 @@ export class LearnedRefusals {
   readonly #adjustments: Refusals<Adjustment>;
   /** The most output that was accepted. */
   readonly #outputs: Refusals<number>;
+  /** The effort in place of another. */
+  readonly #efforts: Refusals<string>;
   /** Members that are not known. */
   readonly #members: Refusals<string>;
   readonly #clock: Pick<World, 'elapsed'>;
@@ -119,6 +132,7 @@ export class LearnedRefusals {
     this.#options = new Refusals(clock);
     this.#adjustments = new Refusals(clock);
     this.#outputs = new Refusals(clock);
+    this.#efforts = new Refusals(clock);
   }
 
   optionsOf(call: UpstreamCall): Iterable<TuningOption> {
@@ -155,6 +169,15 @@ export class LearnedRefusals {
     this.#outputs.add(call.model, () => modelOf(call), tokens);
   }
 
+  effortOf(call: UpstreamCall): string | undefined {
+    if (call.inference.reasoning?.effort === undefined) return undefined;
+    return [...(this.#efforts.of(() => keyOf(call)) ?? [])].at(-1);
+  }
+
+  addEffort(call: UpstreamCall, effort: string): void {
+    this.#efforts.add(call.model, () => keyOf(call), effort);
+  }
+
   /** All that is remembered. */
   list(): LearnedRefusal[] {
     const now = this.#clock.elapsed();
@@ -171,6 +194,9 @@ export class LearnedRefusals {
       }),
       ...this.#outputs.list(now).map(({ learned, ...when }): LearnedRefusal => {
         return { ...when, member: 'max_tokens', becomes: String(learned), change: 'lowered' };
+      }),
+      ...this.#efforts.list(now).map(({ learned, ...when }): LearnedRefusal => {
+        return { ...when, member: 'reasoning_effort', becomes: learned, change: 'lowered' };
       }),
     ];
     return latestOf(all);

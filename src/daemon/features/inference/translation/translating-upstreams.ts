@@ -7,6 +7,7 @@ import {
   UpstreamFailure,
 } from '../../upstreams/upstream.ts';
 import { callerNames, withCallerFields } from './caller-fields.ts';
+import { acceptedEffort, withEffort } from './efforts.ts';
 import { statedOutputLimit } from './output-limit.ts';
 import { withoutForeignItems, withPlainTools, withShortNames } from './plain-tools.ts';
 import { adjustmentFor, droppedBy, isLasting } from './refused-members.ts';
@@ -50,8 +51,9 @@ export function translatingUpstreams(
 interface Context {
   signal: AbortSignal;
   refused: LearnedRefusals;
-  /** Whether the limit of the output was lowered for this call: a second refusal is its answer. */
+  /** Whether the limit of the output, or the effort, was lowered for this call: a second refusal is its answer. */
   isLimited?: boolean;
+  isEased?: boolean;
 }
 
 /** What was learned is of this upstream only, and forgotten with it when the configuration is read again. */
@@ -78,12 +80,14 @@ function translating(upstream: Upstream, refused: LearnedRefusals): Upstream {
 function openReduced(upstream: Upstream, call: UpstreamCall, context: Context): Promise<UpstreamAnswer> {
   const { signal, refused } = context;
   const able = withinAbilities(call.inference, call.abilities);
-  const tuned = withoutOptions(able.inference, refused.optionsOf(call));
+  const effort = refused.effortOf(call);
+  const eased = effort === undefined ? able : withEffort(able.inference, effort);
+  const tuned = withoutOptions(eased.inference, refused.optionsOf(call));
   const members = refused.membersOf(call);
   const known = members && withoutMembers(tuned.inference, members);
   const adjustments = call.adjustments ?? refused.adjustmentsOf(call);
-  const { inference: accepted } = known ?? tuned;
-  const inference = adjustments === undefined ? accepted : withAcceptedFormat(accepted, adjustments);
+  const { inference: tried } = known ?? tuned;
+  const inference = adjustments === undefined ? tried : withAcceptedFormat(tried, adjustments);
   const outputTokensMax = acceptedOutput(call, refused);
   const isChanged =
     inference !== call.inference ||
@@ -93,6 +97,7 @@ function openReduced(upstream: Upstream, call: UpstreamCall, context: Context): 
     ? { ...call, inference, outputTokensMax, ...(adjustments && { adjustments }) }
     : call;
   const left = [...able.dropped, ...tuned.dropped];
+  if (eased !== able) left.push(...eased.dropped);
   if (known) left.push(...known.dropped);
   for (const each of adjustments ?? []) left.push(...droppedBy(each, inference.body));
   return openTranslated(upstream, reduced, signal).then(
@@ -116,6 +121,11 @@ function openReduced(upstream: Upstream, call: UpstreamCall, context: Context): 
         const remember = () => isLastingLimit && refused.addOutputTokensMax(call, tokens);
         const limited = { ...call, outputTokensMax: tokens };
         return openAgain(upstream, limited, { ...context, isLimited: true }, remember);
+      }
+      const accepted = context.isEased ? undefined : acceptedEffort(error, reduced);
+      if (accepted !== undefined) {
+        refused.addEffort(call, accepted);
+        return openReduced(upstream, call, { ...context, isEased: true });
       }
       const option = refusedOption(error, reduced);
       if (option !== undefined) {
