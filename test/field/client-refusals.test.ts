@@ -845,3 +845,26 @@ describe('an option with one value only is left out', () => {
     expect(bodies).toHaveLength(1);
   });
 });
+
+describe('a conversation goes on with a message of the user', () => {
+  const message =
+    'This model does not support assistant message prefill. The conversation must end with a user message.';
+  const ended = [
+    { role: 'user', content: 'a' },
+    { role: 'assistant', content: 'b' },
+  ];
+  const isPrefilled = ({ messages }: Json) => (messages as Json[]).at(-1)?.role === 'assistant';
+
+  test.each([
+    ['by chat: anomalyco/opencode#13768', 'chat'],
+    ['by Messages: anthropics/claude-code#52433', 'messages'],
+  ] as const)('%s', async (_cite, wire) => {
+    const { bodies, open } = refusing(wire, (body) =>
+      isPrefilled(body) ? { error: { error: { type: 'invalid_request_error', message } } } : undefined,
+    );
+    for (const _time of [1, 2]) await open(chat({ messages: ended }));
+    await open(chat({ messages: ended.slice(0, 1) }));
+    expect(bodies).toHaveLength(4);
+    expect(bodies.map((body) => (body.messages as Json[]).length)).toEqual([2, 3, 3, 1]);
+  });
+});

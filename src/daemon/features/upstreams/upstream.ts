@@ -52,6 +52,8 @@ export type Adjustment =
   | 'grammar-schemas'
   /** The model does not think before a call that it must make. */
   | 'no-forced-thinking'
+  /** A conversation that ends with a message of the assistant goes on with one of the user. */
+  | 'user-last'
   /** The texts of a message are one. */
   | 'joined-texts'
   /** A tool that must be called is the only one. */

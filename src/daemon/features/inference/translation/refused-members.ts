@@ -7,6 +7,7 @@ import {
   UpstreamFailure,
 } from '../../upstreams/upstream.ts';
 import { saysUnsupported } from './refused-options.ts';
+import { withUserLast } from './within-abilities.ts';
 
 interface Rule {
   adjustment: Adjustment;
@@ -51,6 +52,12 @@ const rules: readonly Rule[] = [
   },
   // DeepSeek, whose models think by default. Source: deepseek-ai/DeepSeek-V3#1376.
   { adjustment: 'no-forced-thinking', named: /\btool_choice\b/, says: /\bthinking\b/i, wire: 'chat' },
+  // Claude from 4.6 on, also behind others. Source: anomalyco/opencode#13768, anthropics/claude-code#52433, ericc-ch/copilot-api#261.
+  {
+    adjustment: 'user-last',
+    named: /\bprefill\b|\b(conversation|last message|messages?)\b/i,
+    says: /\bprefill\b|must end with a user|last message must be (from |of )?(a |the )?user/i,
+  },
   // DeepSeek, Groq and OpenCode. Source: moeru-ai/airi#1222, QwenLM/qwen-code#2320, gptme/gptme#896, tbphp/gpt-load#743.
   {
     adjustment: 'joined-texts',
@@ -158,6 +165,7 @@ function otherFormat(
 }
 
 const changesNothing: Partial<Record<Adjustment, (inference: Inference) => boolean>> = {
+  'user-last': (inference) => withUserLast(inference) === inference,
   'no-named-tool': ({ toolChoice }) => toolChoice?.mode !== 'function',
   'joined-texts': ({ body }) =>
     !listOf(body.messages).some((message) => isObject(message) && Array.isArray(message.content)),

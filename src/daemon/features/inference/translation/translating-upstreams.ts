@@ -14,7 +14,7 @@ import { adjustmentFor, droppedBy, isLasting } from './refused-members.ts';
 import { type LearnedRefusal, LearnedRefusals, refusedOption } from './refused-options.ts';
 import { stoppedAnswer } from './stop-sequences.ts';
 import { unknownMember, withoutMembers } from './unknown-members.ts';
-import { withAcceptedFormat, withinAbilities, withoutOptions } from './within-abilities.ts';
+import { adjusted, withinAbilities, withoutOptions } from './within-abilities.ts';
 
 interface Upstreams {
   get(provider: string): Upstream | undefined;
@@ -87,7 +87,7 @@ function openReduced(upstream: Upstream, call: UpstreamCall, context: Context): 
   const known = members && withoutMembers(tuned.inference, members);
   const adjustments = call.adjustments ?? refused.adjustmentsOf(call);
   const { inference: tried } = known ?? tuned;
-  const inference = adjustments === undefined ? tried : withAcceptedFormat(tried, adjustments);
+  const inference = adjustments === undefined ? tried : adjusted(tried, adjustments);
   const outputTokensMax = acceptedOutput(call, refused);
   const isChanged =
     inference !== call.inference ||

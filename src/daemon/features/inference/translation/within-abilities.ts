@@ -18,8 +18,29 @@ export function withinAbilities(inference: Inference, abilities: ModelAbilities 
   return { ...reduced, inference: instructed(reduced.inference, undefined) };
 }
 
+/** A call as its model turned out to accept it. */
+export function adjusted(inference: Inference, adjustments: ReadonlySet<Adjustment>): Inference {
+  return withAcceptedFormat(adjustments.has('user-last') ? withUserLast(inference) : inference, adjustments);
+}
+
+/** A call whose conversation goes on with a message of the user, if one of the assistant is last. */
+export function withUserLast(inference: Inference): Inference {
+  const { items, body, wire } = inference;
+  const last = items.at(-1);
+  if (last?.type !== 'message' || last.role !== 'assistant') return inference;
+  const text = 'Continue.';
+  const added = { type: 'message', role: 'user', content: [{ type: 'text', text }] } as const;
+  const name = wire === 'responses' ? 'input' : 'messages';
+  const list = body[name];
+  return {
+    ...inference,
+    items: [...items, { ...added, content: [...added.content] }],
+    body: Array.isArray(list) ? { ...body, [name]: [...list, { role: 'user', content: text }] } : body,
+  };
+}
+
 /** A call whose answer has the form that its model turned out to accept. */
-export function withAcceptedFormat(inference: Inference, adjustments: ReadonlySet<Adjustment>): Inference {
+function withAcceptedFormat(inference: Inference, adjustments: ReadonlySet<Adjustment>): Inference {
   const { format, wire, body, tools } = inference;
   if (format === undefined) return inference;
   if (adjustments.has('no-json-mode') || (tools.length > 0 && adjustments.has('no-json-mode-with-tools')))
