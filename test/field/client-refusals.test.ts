@@ -868,3 +868,38 @@ describe('a conversation goes on with a message of the user', () => {
     expect(bodies.map((body) => (body.messages as Json[]).length)).toEqual([2, 3, 3, 1]);
   });
 });
+
+test.each([
+  ['vllm-project/vllm#2964', 'System role not supported'],
+  ['sgl-project/sglang#1342', 'jinja2.exceptions.TemplateError: System role not supported'],
+  ['of Google', 'Developer instruction is not enabled for models/gemma-3-27b-it'],
+])('what the system says is the user’s: %s', async (_cite, message) => {
+  const { bodies, open } = refusing('chat', ({ messages }) =>
+    (messages as Json[]).some(({ role }) => role === 'system')
+      ? { error: { object: 'error', message, code: 400 } }
+      : undefined,
+  );
+  const messages = [
+    { role: 'system', content: 'Be brief.' },
+    { role: 'user', content: 'a' },
+    { role: 'assistant', content: 'b' },
+    { role: 'user', content: 'c' },
+  ];
+  await open(chat({ messages }));
+  await open(responses({ instructions: 'Be brief.' }));
+  expect(bodies).toHaveLength(3);
+  expect(bodies[1]?.messages).toEqual([{ role: 'user', content: 'Be brief.\n\na' }, ...messages.slice(2)]);
+  expect(bodies[2]).toHaveProperty('messages[0]', { role: 'user', content: 'Be brief.\n\na' });
+});
+
+test('an output that is too short for a server is as long as it must be: earendil-works/pi#6522', async () => {
+  const message =
+    "Invalid 'max_output_tokens': integer below minimum value. Expected a value >= 16, but got 1 instead.";
+  const { bodies, open } = refusing('chat', ({ max_tokens: tokens }) =>
+    Number(tokens) < 16
+      ? { error: { error: { message, param: 'max_output_tokens', code: 'integer_below_min_value' } } }
+      : undefined,
+  );
+  await open(chat({ max_tokens: 1 }), 'custom', 1);
+  expect(bodies.map((body) => body.max_tokens)).toEqual([1, 16]);
+});

@@ -54,6 +54,8 @@ export type Adjustment =
   | 'no-forced-thinking'
   /** A conversation that ends with a message of the assistant goes on with one of the user. */
   | 'user-last'
+  /** What the system says is the user's. */
+  | 'no-system-role'
   /** The texts of a message are one. */
   | 'joined-texts'
   /** A tool that must be called is the only one. */

@@ -23,7 +23,7 @@ const answerTokensMin = 2_000;
 const usableShare = 0.98;
 
 /**
- * The limit that a provider states when it refuses a call because of the output that was asked for. Clients ask for more than
+ * The limit that a provider states when it refuses a call because of the output that was asked for, or the least that it takes. Clients ask for more than
  * the models of other providers can give, and few read in the refusal how much would be accepted.
  */
 export function statedOutputLimit(error: unknown, call: UpstreamCall): OutputLimit | undefined {
@@ -32,6 +32,9 @@ export function statedOutputLimit(error: unknown, call: UpstreamCall): OutputLim
   if (!(error instanceof UpstreamFailure) || error.kind !== 'caller') return undefined;
   const { param, publicMessage = '' } = error.details;
   const sentence = publicMessage.slice(0, 600).replace(/(?<=\d),(?=\d{3}(?!\d))/g, '');
+  // Of the Responses format: probes of clients ask for one token.
+  const least = Number(/\bminimum\b.{0,40}>= ?(\d{1,2})\b/.exec(sentence)?.[1]);
+  if (requested < least) return { tokens: least, isLasting: false };
   const numbers = (sentence.match(integers) ?? []).map(Number);
   const room = roomIn(sentence, numbers, requested);
   if (room !== undefined) {

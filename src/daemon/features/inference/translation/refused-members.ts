@@ -58,6 +58,13 @@ const rules: readonly Rule[] = [
     named: /\bprefill\b|\b(conversation|last message|messages?)\b/i,
     says: /\bprefill\b|must end with a user|last message must be (from |of )?(a |the )?user/i,
   },
+  // The template of Gemma. Source: vllm-project/vllm#2964, huggingface/chat-ui#1386, sgl-project/sglang#1342, arcee-ai/fastmlx#22.
+  {
+    adjustment: 'no-system-role',
+    named: /\b(system|developer)\b/i,
+    says: /\bsystem (role|messages?|prompts?)\b.{0,20}\bnot (be )?(supported|allowed)|developer instruction is not enabled/i,
+    wire: 'chat',
+  },
   // DeepSeek, Groq and OpenCode. Source: moeru-ai/airi#1222, QwenLM/qwen-code#2320, gptme/gptme#896, tbphp/gpt-load#743.
   {
     adjustment: 'joined-texts',

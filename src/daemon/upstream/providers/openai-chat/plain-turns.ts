@@ -1,11 +1,21 @@
 import { isObject, type Json, objectsOf } from '../../json.ts';
+import type { Quirks } from './quirks.ts';
+
+/** The messages in an order, and of roles, that the model accepts. */
+export function acceptedTurns(
+  messages: readonly unknown[],
+  { supportsAnyOrder, supportsSystemRole }: Quirks,
+): readonly unknown[] {
+  if (!supportsSystemRole) return plainTurns(messages.map(asUser));
+  return supportsAnyOrder ? messages : plainTurns(messages);
+}
 
 /**
  * The messages as strict chat templates demand them: one system message, at the start, and turns that alternate. Leading
  * system messages are joined; later ones become the user's, as moving them to the front would change the beginning of the
  * prompt, which servers cache. The same list if it is already so.
  */
-export function plainTurns(messages: readonly unknown[]): readonly unknown[] {
+function plainTurns(messages: readonly unknown[]): readonly unknown[] {
   if (isPlain(messages)) return messages;
   const plain: unknown[] = [];
   const first = messages.findIndex((message) => !isInstruction(message));

@@ -12,6 +12,7 @@ export interface Quirks {
   supportsDeveloperRole: boolean;
   /** Whether system messages may be anywhere, and messages of one role in a row: the templates of many models refuse both. */
   supportsAnyOrder: boolean;
+  supportsSystemRole: boolean;
   /** Whether the texts of a message may be parts of it. */
   supportsTextParts: boolean;
   /** The `tool_choice` that forces a call of any tool. */
@@ -50,6 +51,7 @@ const openai: Quirks = {
   supportsStreamOptions: true,
   supportsDeveloperRole: true,
   supportsAnyOrder: true,
+  supportsSystemRole: true,
   supportsTextParts: true,
   requiredToolChoice: 'required',
   supportsAllowedTools: true,
@@ -189,6 +191,9 @@ export function adjustedQuirks(quirks: Quirks, adjustments: UpstreamCall['adjust
         break;
       case 'grammar-schemas':
         adjusted.supportsAnySchema = false;
+        break;
+      case 'no-system-role':
+        adjusted.supportsSystemRole = false;
         break;
       case 'joined-texts':
         adjusted.supportsTextParts = false;

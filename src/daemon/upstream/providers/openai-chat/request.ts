@@ -13,7 +13,7 @@ import { imageUrl } from '../inline-data.ts';
 import { functionParameters, grammarSchema } from '../tool-schema.ts';
 import { withoutStrict } from '../without-strict.ts';
 import { chatMessages } from './messages.ts';
-import { plainTurns } from './plain-turns.ts';
+import { acceptedTurns } from './plain-turns.ts';
 import { callIdFor, outputTokensField, type Quirks, reasoningFor } from './quirks.ts';
 import { withoutToolAttachments } from './tool-attachments.ts';
 
@@ -87,7 +87,7 @@ function relayedMessages(messages: readonly unknown[], quirks: Quirks): readonly
   const relayed = mapChanged(plain, (message) =>
     isObject(message) ? relayedMessage(message, quirks) : message,
   );
-  return quirks.supportsAnyOrder ? relayed : plainTurns(relayed);
+  return acceptedTurns(relayed, quirks);
 }
 
 function relayedMessage(message: Json, quirks: Quirks): Json {
@@ -203,7 +203,7 @@ export function neutralBody(call: UpstreamCall, provider: string, quirks: Quirks
   const messages = chatMessages(inference.items, inference.instructions, receiver);
   const body: Json = {
     model,
-    messages: quirks.supportsAnyOrder ? messages : plainTurns(messages),
+    messages: acceptedTurns(messages, quirks),
     stream: true,
   };
   if (quirks.supportsStreamOptions) body.stream_options = { include_usage: true };
