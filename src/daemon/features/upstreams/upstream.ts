@@ -50,6 +50,8 @@ export type Adjustment =
   | 'no-strict-tools'
   /** Schemas of tools have nothing that cannot become a grammar. */
   | 'grammar-schemas'
+  /** They have what all servers know only. */
+  | 'plain-schemas'
   /** The model does not think before a call that it must make. */
   | 'no-forced-thinking'
   /** A conversation that ends with a message of the assistant goes on with one of the user. */

@@ -80,6 +80,14 @@ const rules: readonly Rule[] = [
     wire: 'chat',
   },
   { adjustment: 'grammar-schemas', named: /\b(schema|grammar|pattern)\b/i, says: noGrammar, wire: 'chat' },
+  // Kimi, and Gemini behind others. Source: openclaw/openclaw#38883, earendil-works/pi#4138, tashfeenahmed/freellmapi#97,
+  // databricks/unity-gateway#491.
+  {
+    adjustment: 'plain-schemas',
+    named: /\b(tools?|schema|keywords?|unknown name)\b/i,
+    says: /\bkeywords?\b.{0,60}\bnot supported|not a valid .{0,30}\bschema|unknown name\b.{0,100} at .{0,100}\bcannot find field/i,
+    wire: 'chat',
+  },
 ];
 
 /** Proxies hide the code. */
@@ -173,6 +181,7 @@ function otherFormat(
 
 const changesNothing: Partial<Record<Adjustment, (inference: Inference) => boolean>> = {
   'user-last': (inference) => withUserLast(inference) === inference,
+  'plain-schemas': ({ tools }) => tools.length === 0,
   'no-named-tool': ({ toolChoice }) => toolChoice?.mode !== 'function',
   'joined-texts': ({ body }) =>
     !listOf(body.messages).some((message) => isObject(message) && Array.isArray(message.content)),
@@ -194,7 +203,8 @@ export function isLasting(adjustment: Adjustment): boolean {
 export function droppedBy(adjustment: Adjustment, body: Json): Dropped[] {
   if (adjustment === 'no-forced-thinking')
     return typeof body.reasoning_effort === 'string' ? [{ param: 'reasoning_effort' }] : [];
-  if (adjustment !== 'no-strict-tools' || !Array.isArray(body.tools)) return [];
+  const isLoose = adjustment === 'no-strict-tools' || adjustment === 'plain-schemas';
+  if (!isLoose || !Array.isArray(body.tools)) return [];
   return body.tools.flatMap((tool, at): Dropped[] => {
     if (!isObject(tool)) return [];
     if (tool.strict === true) return [{ param: `tools[${at}].strict` }];

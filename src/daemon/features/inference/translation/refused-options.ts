@@ -232,6 +232,11 @@ const changes: Readonly<Record<Adjustment, Pick<LearnedRefusal, 'member' | 'beco
   },
   'no-json-mode': { member: 'response_format', becomes: null, change: 'left-out' },
   'no-json-mode-with-tools': { member: 'response_format, with tools', becomes: null, change: 'left-out' },
+  'plain-schemas': {
+    member: 'tools[].function.parameters: all but types, names and texts',
+    becomes: null,
+    change: 'left-out',
+  },
   'grammar-schemas': {
     member: 'tools[].function.parameters: not, pattern, maxLength',
     becomes: null,

@@ -31,8 +31,8 @@ export interface Quirks {
   supportsStrictTools: boolean;
   /** Whether a model may think before a call that it must make. */
   thinksBeforeForcedCalls: boolean;
-  /** Whether schemas of tools may have anything, and not only what can become a grammar. */
-  supportsAnySchema: boolean;
+  /** What schemas of tools may have: anything, what can become a grammar, or what all servers know. */
+  toolSchemas: 'any' | 'grammar' | 'plain';
   /** The member with the reasoning effort. */
   effort: 'reasoning_effort' | 'reasoning';
   supportsVerbosity: boolean;
@@ -60,7 +60,7 @@ const openai: Quirks = {
   replaysReasoning: true,
   needsReasoning: undefined,
   supportsStrictTools: true,
-  supportsAnySchema: true,
+  toolSchemas: 'any',
   thinksBeforeForcedCalls: true,
   effort: 'reasoning_effort',
   supportsVerbosity: true,
@@ -190,7 +190,11 @@ export function adjustedQuirks(quirks: Quirks, adjustments: UpstreamCall['adjust
         adjusted.supportsStrictTools = false;
         break;
       case 'grammar-schemas':
-        adjusted.supportsAnySchema = false;
+        adjusted.toolSchemas = 'grammar';
+        break;
+      case 'plain-schemas':
+        adjusted.toolSchemas = 'plain';
+        adjusted.supportsStrictTools = false;
         break;
       case 'no-system-role':
         adjusted.supportsSystemRole = false;

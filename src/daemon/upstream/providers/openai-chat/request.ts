@@ -10,6 +10,7 @@ import type { UpstreamCall } from '../../../features/upstreams/upstream.ts';
 import { isObject, type Json, mapChanged, objectOf, objectsOf } from '../../json.ts';
 import { isBlankText, readableArguments } from '../conversation.ts';
 import { imageUrl } from '../inline-data.ts';
+import { plainSchema } from '../plain-schema.ts';
 import { functionParameters, grammarSchema } from '../tool-schema.ts';
 import { withoutStrict } from '../without-strict.ts';
 import { chatMessages } from './messages.ts';
@@ -222,7 +223,8 @@ export function neutralBody(call: UpstreamCall, provider: string, quirks: Quirks
 /** Leaves out of a body what its model has turned out to refuse. */
 function leaveOutRefused(body: Json, { toolChoice: choice }: Inference, quirks: Quirks): void {
   if (!quirks.supportsStrictTools) body.tools = withoutStrict(body.tools);
-  if (!quirks.supportsAnySchema) body.tools = withGrammarSchemas(body.tools);
+  if (quirks.toolSchemas !== 'any')
+    body.tools = withSchemas(body.tools, quirks.toolSchemas === 'plain' ? plainSchema : grammarSchema);
   if (!quirks.supportsNamedTool && choice?.mode === 'function') {
     body.tools = objectsOf(body.tools).filter((tool) => toolName(tool) === choice.name);
     body.tool_choice = quirks.requiredToolChoice;
@@ -264,12 +266,12 @@ function chatTool(tool: Extract<Tool, { type: 'function' }>): Json {
   };
 }
 
-function withGrammarSchemas(tools: unknown): unknown {
+function withSchemas(tools: unknown, written: (schema: Json) => Json): unknown {
   if (!Array.isArray(tools)) return tools;
   return tools.map((tool) => {
     const called = objectOf(objectOf(tool)?.function);
     const parameters = objectOf(called?.parameters);
-    return parameters ? { ...tool, function: { ...called, parameters: grammarSchema(parameters) } } : tool;
+    return parameters ? { ...tool, function: { ...called, parameters: written(parameters) } } : tool;
   });
 }
 
