@@ -444,3 +444,29 @@ describe('schemas of tools have what all servers know', () => {
     expect(tree).toMatchObject({ type: 'object', properties: { next: { type: 'object' } } });
   });
 });
+
+describe('a call that its server could not read is made again', () => {
+  const error = {
+    error: {
+      message:
+        "Failed to call a function. Please adjust your prompt. See 'failed_generation' for more details.",
+      type: 'invalid_request_error',
+      code: 'tool_use_failed',
+      failed_generation: '<function=f{}</function>',
+    },
+  };
+
+  test('once: anomalyco/opencode#1018', async () => {
+    let failures = 1;
+    const { bodies, open } = refusing('chat', () => (failures-- > 0 ? error : undefined));
+    await open(chat({ tools: [strictTool] }));
+    expect(bodies).toHaveLength(2);
+    expect(bodies[1]).toEqual(bodies[0]);
+  });
+
+  test('and not for ever', async () => {
+    const { bodies, open } = refusing('chat', () => error);
+    await expect(open(chat({ tools: [strictTool] }))).rejects.toMatchObject({ kind: 'caller' });
+    expect(bodies).toHaveLength(2);
+  });
+});

@@ -54,6 +54,8 @@ interface Context {
   /** Whether the limit of the output, or the effort, was lowered for this call: a second refusal is its answer. */
   isLimited?: boolean;
   isEased?: boolean;
+  /** Whether this is the second time, as the server could not read what the model had written. */
+  isRepeated?: boolean;
 }
 
 /** What was learned is of this upstream only, and forgotten with it when the configuration is read again. */
@@ -109,6 +111,8 @@ function openReduced(upstream: Upstream, call: UpstreamCall, context: Context): 
     },
     (error: unknown) => {
       if (signal.aborted) throw explained(error, reduced);
+      if (!context.isRepeated && isUnreadCall(error))
+        return openReduced(upstream, call, { ...context, isRepeated: true });
       const adjustment = adjustmentFor(error, reduced);
       if (adjustment !== undefined) {
         const more = new Set([...(adjustments ?? []), adjustment]);
@@ -141,6 +145,14 @@ function openReduced(upstream: Upstream, call: UpstreamCall, context: Context): 
       );
     },
   );
+}
+
+/**
+ * Whether a server could not read the call that its model had written, as Groq says of Llama and Kimi: the next one is likely to be right.
+ * Source: anomalyco/opencode#1018, pydantic/pydantic-ai#4354, groq/groq-typescript#28, pipecat-ai/pipecat#1168.
+ */
+function isUnreadCall(error: unknown): boolean {
+  return error instanceof UpstreamFailure && error.details.exactCode === 'tool_use_failed';
 }
 
 /** Asks in another way, and remembers it if that was right. */
