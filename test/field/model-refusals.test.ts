@@ -470,3 +470,43 @@ describe('a call that its server could not read is made again', () => {
     expect(bodies).toHaveLength(2);
   });
 });
+
+describe('items of the Responses format', () => {
+  const input = [
+    { type: 'message', role: 'user', content: [{ type: 'input_text', text: 'a' }] },
+    {
+      type: 'message',
+      role: 'assistant',
+      status: 'completed',
+      content: [{ type: 'output_text', text: 'b' }],
+    },
+    { type: 'function_call', call_id: 'c1', name: 'f', arguments: '{}', status: 'completed' },
+    { type: 'function_call_output', call_id: 'c1', output: 'd' },
+  ];
+  const statuses = (body: Json) => (body.input as Json[]).map(({ status }) => status);
+
+  test.each([
+    [
+      'earendil-works/pi#7263',
+      "[ObjectParam] [input[2].status] [unknown_parameter] Unknown parameter: 'input[2].status'.",
+    ],
+    ['openclaw/openclaw#100657', "Unknown parameter: 'input[48].status'"],
+  ])('have no status where it is not known: %s', async (_cite, message) => {
+    const { bodies, open } = refusing('responses', (body) =>
+      statuses(body).some(Boolean)
+        ? { error: { message, param: 'input[2].status', code: 'unknown_parameter' } }
+        : undefined,
+    );
+    for (const _time of [1, 2]) await open(responses({ input }));
+    expect(bodies).toHaveLength(3);
+  });
+
+  test('have one where it is demanded: diegosouzapw/OmniRoute#8507', async () => {
+    const error = { message: 'The parameter `input.status` is required', code: 'MissingParameter' };
+    const { bodies, open } = refusing('responses', (body) =>
+      statuses(body).every(Boolean) ? undefined : { error },
+    );
+    await open(responses());
+    expect(bodies).toHaveLength(2);
+  });
+});

@@ -69,7 +69,7 @@ const origin: ReasoningOrigin = {
   payload: { reasoning_content: 'hm', encrypted_content: 'sealed' },
 };
 export const responses = (more: Json = {}) => {
-  const input = [
+  const input = (more.input as Json[] | undefined) ?? [
     { role: 'user', content: 'a' },
     { type: 'reasoning', summary: [], encrypted_content: 'ours' },
     { type: 'function_call', call_id: 'c1', name: 'f', arguments: '{}' },

@@ -44,6 +44,9 @@ export type Adjustment =
   /** Earlier reasoning is left out, or every message with calls has some. */
   | 'no-reasoning-history'
   | 'reasoning-history'
+  /** Items of the input have no status, or all have one. */
+  | 'no-item-status'
+  | 'item-status'
   /** Earlier reasoning that the provider encrypted is left out. */
   | 'no-encrypted-reasoning'
   /** Tools are not marked as strict. */

@@ -21,6 +21,8 @@ interface Rule {
 
 const missing = /\b(missing|required?|must (be|have|include|contain)|passed back|needs?)\b/i;
 
+const itemStatus = /\binput(\[\d+\])?\.status\b/;
+
 /** llama.cpp, of a schema that it cannot turn into a grammar. Source: can1357/oh-my-pi#5914, unslothai/unsloth#7512. */
 const noGrammar =
   /unrecognized schema|schema conversion failed|pattern must start with|failed to (parse|initialize) grammar/i;
@@ -58,6 +60,10 @@ const rules: readonly Rule[] = [
     named: /\bprefill\b|\b(conversation|last message|messages?)\b/i,
     says: /\bprefill\b|must end with a user|last message must be (from |of )?(a |the )?user/i,
   },
+  // Servers with the Responses format. Source: earendil-works/pi#7263, openclaw/openclaw#100657, Wei-Shaw/sub2api#6143,
+  // diegosouzapw/OmniRoute#8507.
+  { adjustment: 'no-item-status', named: itemStatus, says: saysUnsupported, wire: 'responses' },
+  { adjustment: 'item-status', named: itemStatus, says: missing, wire: 'responses' },
   // The template of Gemma. Source: vllm-project/vllm#2964, huggingface/chat-ui#1386, sgl-project/sglang#1342, arcee-ai/fastmlx#22.
   {
     adjustment: 'no-system-role',
