@@ -510,3 +510,28 @@ describe('items of the Responses format', () => {
     expect(bodies).toHaveLength(2);
   });
 });
+
+test.each([
+  ['OpenHands/OpenHands#4838', 'chat'],
+  ['getsentry/sentry-mcp#106', 'responses'],
+] as const)('descriptions of tools are cut where they are limited: %s', async (_cite, wire) => {
+  const description = 'Does this. '.repeat(200);
+  const schema = { type: 'object', properties: {} };
+  const place = wire === 'chat' ? 'tools[0].function.description' : 'tools[0].description';
+  const error = {
+    message: `Invalid '${place}': string too long. Expected a string with maximum length 1024, but got a string with length 2200 instead.`,
+    param: place,
+    code: 'string_above_max_length',
+  };
+  const { bodies, open } = refusing(wire, (body) =>
+    JSON.stringify(body.tools).length > 2_000 ? { error } : undefined,
+  );
+  const call = () =>
+    wire === 'chat'
+      ? chat({ tools: [{ type: 'function', function: { name: 'f', description, parameters: schema } }] })
+      : responses({ tools: [{ type: 'function', name: 'f', description, parameters: schema }] });
+  const answer = await open(call());
+  await open(call());
+  expect(bodies).toHaveLength(3);
+  expect(answer?.dropped).toEqual([{ param: place }]);
+});

@@ -51,6 +51,8 @@ export type Adjustment =
   | 'no-encrypted-reasoning'
   /** Tools are not marked as strict. */
   | 'no-strict-tools'
+  /** Descriptions of tools are cut. */
+  | 'short-descriptions'
   /** Schemas of tools have nothing that cannot become a grammar. */
   | 'grammar-schemas'
   /** They have what all servers know only. */

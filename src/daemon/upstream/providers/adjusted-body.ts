@@ -1,6 +1,7 @@
 import { listOf } from '../../../shared/json/json-object.ts';
 import type { UpstreamCall } from '../../features/upstreams/upstream.ts';
 import { isObject, type Json, objectOf } from '../json.ts';
+import { withShortDescriptions } from './short-descriptions.ts';
 import { withoutStrict } from './without-strict.ts';
 
 /** A body in the Responses or the Messages format as a provider's refusals showed that it must be. */
@@ -8,6 +9,7 @@ export function adjustedBody(body: Json, adjustments: UpstreamCall['adjustments'
   if (adjustments === undefined) return body;
   const adjusted = { ...body };
   if (adjustments.has('no-strict-tools')) adjusted.tools = withoutStrict(body.tools);
+  if (adjustments.has('short-descriptions')) adjusted.tools = withShortDescriptions(adjusted.tools);
   if (adjustments.has('no-encrypted-reasoning'))
     adjusted.input = listOf(body.input).filter((item) => objectOf(item)?.type !== 'reasoning');
   if (adjustments.has('no-item-status')) adjusted.input = withStatus(adjusted.input, undefined);

@@ -85,6 +85,12 @@ const rules: readonly Rule[] = [
     says: /\btype\b.{0,20}\bobject\b|\bstring\b/i,
     wire: 'chat',
   },
+  // Azure, and older models of OpenAI. Source: OpenHands/OpenHands#4838, getsentry/sentry-mcp#106, rusiaaman/wcgw#51.
+  {
+    adjustment: 'short-descriptions',
+    named: /\btools\b.{0,30}\bdescription\b/,
+    says: /too long|maximum length/i,
+  },
   { adjustment: 'grammar-schemas', named: /\b(schema|grammar|pattern)\b/i, says: noGrammar, wire: 'chat' },
   // Kimi, and Gemini behind others. Source: openclaw/openclaw#38883, earendil-works/pi#4138, tashfeenahmed/freellmapi#97,
   // databricks/unity-gateway#491.
@@ -188,6 +194,7 @@ function otherFormat(
 const changesNothing: Partial<Record<Adjustment, (inference: Inference) => boolean>> = {
   'user-last': (inference) => withUserLast(inference) === inference,
   'plain-schemas': ({ tools }) => tools.length === 0,
+  'short-descriptions': ({ tools }) => tools.length === 0,
   'no-named-tool': ({ toolChoice }) => toolChoice?.mode !== 'function',
   'joined-texts': ({ body }) =>
     !listOf(body.messages).some((message) => isObject(message) && Array.isArray(message.content)),
@@ -209,6 +216,7 @@ export function isLasting(adjustment: Adjustment): boolean {
 export function droppedBy(adjustment: Adjustment, body: Json): Dropped[] {
   if (adjustment === 'no-forced-thinking')
     return typeof body.reasoning_effort === 'string' ? [{ param: 'reasoning_effort' }] : [];
+  if (adjustment === 'short-descriptions') return longDescriptions(body.tools);
   const isLoose = adjustment === 'no-strict-tools' || adjustment === 'plain-schemas';
   if (!isLoose || !Array.isArray(body.tools)) return [];
   return body.tools.flatMap((tool, at): Dropped[] => {
@@ -216,5 +224,15 @@ export function droppedBy(adjustment: Adjustment, body: Json): Dropped[] {
     if (tool.strict === true) return [{ param: `tools[${at}].strict` }];
     const isStrict = isObject(tool.function) && tool.function.strict === true;
     return isStrict ? [{ param: `tools[${at}].function.strict` }] : [];
+  });
+}
+
+function longDescriptions(tools: unknown): Dropped[] {
+  return listOf(tools).flatMap((tool, at): Dropped[] => {
+    if (!isObject(tool)) return [];
+    const isWithin = isObject(tool.function);
+    const { description } = (isWithin ? tool.function : tool) as Json;
+    const isLong = typeof description === 'string' && description.length > 1024;
+    return isLong ? [{ param: `tools[${at}]${isWithin ? '.function' : ''}.description` }] : [];
   });
 }

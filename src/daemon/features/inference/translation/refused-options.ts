@@ -234,6 +234,7 @@ const changes: Readonly<Record<Adjustment, Pick<LearnedRefusal, 'member' | 'beco
   },
   'no-json-mode': { member: 'response_format', becomes: null, change: 'left-out' },
   'no-json-mode-with-tools': { member: 'response_format, with tools', becomes: null, change: 'left-out' },
+  'short-descriptions': { member: 'tools[].function.description', becomes: '1024', change: 'lowered' },
   'plain-schemas': {
     member: 'tools[].function.parameters: all but types, names and texts',
     becomes: null,

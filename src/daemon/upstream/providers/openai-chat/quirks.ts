@@ -31,6 +31,8 @@ export interface Quirks {
   supportsStrictTools: boolean;
   /** Whether a model may think before a call that it must make. */
   thinksBeforeForcedCalls: boolean;
+  /** Whether descriptions of tools may have any length. */
+  supportsLongDescriptions: boolean;
   /** What schemas of tools may have: anything, what can become a grammar, or what all servers know. */
   toolSchemas: 'any' | 'grammar' | 'plain';
   /** The member with the reasoning effort. */
@@ -60,6 +62,7 @@ const openai: Quirks = {
   replaysReasoning: true,
   needsReasoning: undefined,
   supportsStrictTools: true,
+  supportsLongDescriptions: true,
   toolSchemas: 'any',
   thinksBeforeForcedCalls: true,
   effort: 'reasoning_effort',
@@ -188,6 +191,9 @@ export function adjustedQuirks(quirks: Quirks, adjustments: UpstreamCall['adjust
         break;
       case 'no-strict-tools':
         adjusted.supportsStrictTools = false;
+        break;
+      case 'short-descriptions':
+        adjusted.supportsLongDescriptions = false;
         break;
       case 'grammar-schemas':
         adjusted.toolSchemas = 'grammar';

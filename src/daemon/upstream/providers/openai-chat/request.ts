@@ -11,6 +11,7 @@ import { isObject, type Json, mapChanged, objectOf, objectsOf } from '../../json
 import { isBlankText, readableArguments } from '../conversation.ts';
 import { imageUrl } from '../inline-data.ts';
 import { plainSchema } from '../plain-schema.ts';
+import { withShortDescriptions } from '../short-descriptions.ts';
 import { functionParameters, grammarSchema } from '../tool-schema.ts';
 import { withoutStrict } from '../without-strict.ts';
 import { chatMessages } from './messages.ts';
@@ -225,6 +226,7 @@ function leaveOutRefused(body: Json, { toolChoice: choice }: Inference, quirks: 
   if (!quirks.supportsStrictTools) body.tools = withoutStrict(body.tools);
   if (quirks.toolSchemas !== 'any')
     body.tools = withSchemas(body.tools, quirks.toolSchemas === 'plain' ? plainSchema : grammarSchema);
+  if (!quirks.supportsLongDescriptions) body.tools = withShortDescriptions(body.tools);
   if (!quirks.supportsNamedTool && choice?.mode === 'function') {
     body.tools = objectsOf(body.tools).filter((tool) => toolName(tool) === choice.name);
     body.tool_choice = quirks.requiredToolChoice;
