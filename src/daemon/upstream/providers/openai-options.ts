@@ -1,6 +1,6 @@
+import { nearestEffort } from '../../../shared/calls/efforts.ts';
 import { asksForNothing } from '../../../shared/formats/asks-for-nothing.ts';
 import { listOf } from '../../../shared/json/json-object.ts';
-import { nearestEffort } from '../../features/upstreams/efforts.ts';
 import type { Dropped } from '../../features/upstreams/upstream.ts';
 import { type Json, objectOf } from '../json.ts';
 import { type ModelTraits, traitsOf } from './openai-models.ts';

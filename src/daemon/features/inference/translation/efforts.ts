@@ -1,5 +1,5 @@
+import { effortsIn, nearestEffort } from '../../../../shared/calls/efforts.ts';
 import { isObject, type JsonObject as Json } from '../../../../shared/json/json-object.ts';
-import { effortsIn, nearestEffort } from '../../upstreams/efforts.ts';
 import type { Inference } from '../../upstreams/neutral.ts';
 import { type UpstreamCall, UpstreamFailure } from '../../upstreams/upstream.ts';
 import type { Reduced } from './options.ts';
