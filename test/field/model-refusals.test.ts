@@ -443,6 +443,24 @@ describe('schemas of tools have what all servers know', () => {
     });
     expect(tree).toMatchObject({ type: 'object', properties: { next: { type: 'object' } } });
   });
+
+  test('definitions that multiply are written out a few times', async () => {
+    const { bodies, open } = refusing('chat', (body) =>
+      JSON.stringify(body).includes('minLength')
+        ? { error: { error: { message: "Keyword 'minLength' is not supported for type 'string'" } } }
+        : undefined,
+    );
+    const refs = (at: number) => ['a', 'b', 'c'].map((name) => [name, { $ref: `#/$defs/n${at + 1}` }]);
+    const levels = Array.from({ length: 40 }, (_, at) => [
+      `n${at}`,
+      { type: 'object', minLength: 1, properties: Object.fromEntries(refs(at)) },
+    ]);
+    const $defs = Object.fromEntries([...levels, ['n40', { $ref: '#/$defs/n0' }]]);
+    const many = { type: 'function', function: { name: 'f', parameters: { $ref: '#/$defs/n0', $defs } } };
+    await open(chat({ tools: [many] }));
+    expect(bodies).toHaveLength(2);
+    expect(JSON.stringify(bodies[1]).length).toBeLessThan(20 * JSON.stringify(bodies[0]).length);
+  });
 });
 
 describe('a call that its server could not read is made again', () => {

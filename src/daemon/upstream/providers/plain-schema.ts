@@ -1,19 +1,24 @@
 import { listOf } from '../../../shared/json/json-object.ts';
 import { type Json, objectOf, objectsOf, textOf } from '../json.ts';
 
-/** A schema may refer to itself. */
-const depthMax = 12;
+/** How often a definition is written out: it may refer to itself, and many of them to each other. */
+const usesMax = 8;
+
+interface Document {
+  root: Json;
+  uses: Map<string, number>;
+}
 
 /**
  * A schema with what all servers know: types, names, texts and lists of values. Of alternatives it has the first that is not null.
  * Source: the messages of Moonshot's and Gemini's APIs, which name the keyword or the place without a type that they refuse.
  */
 export function plainSchema(schema: Json): Json {
-  return plain(schema, schema, 0);
+  return plain(schema, { root: schema, uses: new Map() });
 }
 
-function plain(schema: Json, root: Json, depth: number): Json {
-  const meant = meaningOf(schema, root, depth);
+function plain(schema: Json, document: Document): Json {
+  const meant = meaningOf(schema, document);
   const type = typeOf(meant);
   const made: Json = { type };
   const description = textOf(schema.description) ?? textOf(meant.description);
@@ -21,27 +26,33 @@ function plain(schema: Json, root: Json, depth: number): Json {
   const values = 'const' in meant ? [meant.const] : meant.enum;
   if (Array.isArray(values) && type === 'string')
     made.enum = values.filter((value) => typeof value === 'string');
-  if (type === 'array') made.items = plain(objectOf(meant.items) ?? {}, root, depth + 1);
+  if (type === 'array') made.items = plain(objectOf(meant.items) ?? {}, document);
   if (type !== 'object') return made;
-  const properties = Object.entries(objectOf(meant.properties) ?? {});
+  const properties = objectOf(meant.properties) ?? {};
   made.properties = Object.fromEntries(
-    properties.map(([name, property]) => [name, plain(objectOf(property) ?? {}, root, depth + 1)]),
+    Object.entries(properties).map(([name, property]) => [name, plain(objectOf(property) ?? {}, document)]),
   );
-  const required = listOf(meant.required).filter((name) => properties.some(([known]) => known === name));
+  const required = listOf(meant.required).filter(
+    (name) => typeof name === 'string' && Object.hasOwn(properties, name),
+  );
   if (required.length > 0) made.required = required;
   return made;
 }
 
 /** What a schema refers to, or the first of its alternatives. */
-function meaningOf(schema: Json, root: Json, depth: number): Json {
-  if (depth > depthMax) return {};
-  const [, holder = '', name = ''] =
-    /^#\/(\$defs|definitions)\/([^/]+)$/.exec(textOf(schema.$ref) ?? '') ?? [];
+function meaningOf(schema: Json, document: Document): Json {
+  const reference = textOf(schema.$ref);
+  const [, holder = '', name = ''] = /^#\/(\$defs|definitions)\/([^/]+)$/.exec(reference ?? '') ?? [];
+  const definition = objectOf(objectOf(document.root[holder])?.[name]);
+  if (reference !== undefined && definition !== undefined) {
+    const uses = document.uses.get(reference) ?? 0;
+    document.uses.set(reference, uses + 1);
+    return uses < usesMax ? meaningOf(definition, document) : { type: typeOf(definition) };
+  }
+  if ('properties' in schema) return schema;
   const alternatives = [schema.anyOf, schema.oneOf, schema.allOf].flatMap((list) => objectsOf(list));
-  const chosen =
-    objectOf(objectOf(root[holder])?.[name]) ??
-    ('properties' in schema ? undefined : alternatives.find(({ type }) => type !== 'null'));
-  return chosen === undefined ? schema : meaningOf(chosen, root, depth + 1);
+  const chosen = alternatives.find(({ type }) => type !== 'null');
+  return chosen === undefined ? schema : meaningOf(chosen, document);
 }
 
 function typeOf({ type, properties, items, enum: values, const: only }: Json): string {
