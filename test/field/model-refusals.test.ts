@@ -444,18 +444,24 @@ describe('schemas of tools have what all servers know', () => {
     expect(tree).toMatchObject({ type: 'object', properties: { next: { type: 'object' } } });
   });
 
-  test('definitions that multiply are written out a few times', async () => {
+  test.each([
+    ['multiply', 40, ['a', 'b', 'c']],
+    ['never end', 2_000, ['a']],
+    ['are others', 50_000, []],
+  ])('definitions that %s are written out a few times', async (_kind, levelCount, names) => {
     const { bodies, open } = refusing('chat', (body) =>
       JSON.stringify(body).includes('minLength')
         ? { error: { error: { message: "Keyword 'minLength' is not supported for type 'string'" } } }
         : undefined,
     );
-    const refs = (at: number) => ['a', 'b', 'c'].map((name) => [name, { $ref: `#/$defs/n${at + 1}` }]);
-    const levels = Array.from({ length: 40 }, (_, at) => [
+    const refs = (at: number) => names.map((name) => [name, { $ref: `#/$defs/n${at + 1}` }]);
+    const levels = Array.from({ length: levelCount }, (_, at) => [
       `n${at}`,
-      { type: 'object', minLength: 1, properties: Object.fromEntries(refs(at)) },
+      names.length > 0
+        ? { type: 'object', minLength: 1, properties: Object.fromEntries(refs(at)) }
+        : { minLength: 1, $ref: `#/$defs/n${at + 1}` },
     ]);
-    const $defs = Object.fromEntries([...levels, ['n40', { $ref: '#/$defs/n0' }]]);
+    const $defs = Object.fromEntries([...levels, [`n${levelCount}`, { $ref: '#/$defs/n0' }]]);
     const many = { type: 'function', function: { name: 'f', parameters: { $ref: '#/$defs/n0', $defs } } };
     await open(chat({ tools: [many] }));
     expect(bodies).toHaveLength(2);
