@@ -323,7 +323,7 @@ describe('an option with one value only is left out', () => {
 });
 
 describe('a conversation goes on with a message of the user', () => {
-  const message =
+  const prefill =
     'This model does not support assistant message prefill. The conversation must end with a user message.';
   const ended = [
     { role: 'user', content: 'a' },
@@ -332,9 +332,35 @@ describe('a conversation goes on with a message of the user', () => {
   const isPrefilled = ({ messages }: Json) => (messages as Json[]).at(-1)?.role === 'assistant';
 
   test.each([
-    ['by chat: anomalyco/opencode#13768', 'chat'],
-    ['by Messages: anthropics/claude-code#52433', 'messages'],
-  ] as const)('%s', async (_cite, wire) => {
+    ['by chat: anomalyco/opencode#13768', 'chat', prefill],
+    ['by Messages: anthropics/claude-code#52433', 'messages', prefill],
+    ['anomalyco/opencode#45359', 'chat', 'Requests ending with a model turn are not supported.'],
+    [
+      'songquanpeng/one-api#836',
+      'chat',
+      'Please ensure that multiturn requests ends with a user role or a function response.',
+    ],
+    [
+      'microsoft/semantic-kernel#13288',
+      'chat',
+      'Please ensure that single turn requests end with a user role or the role field is empty.',
+    ],
+    [
+      'ericc-ch/copilot-api#273',
+      'chat',
+      'The last message in a Gemini request must not be from the assistant',
+    ],
+    [
+      'huggingface/smolagents#757',
+      'chat',
+      'Expected last role User or Tool (or Assistant with prefix True) for serving but got assistant',
+    ],
+    [
+      'mistralai/mistral-vibe#114',
+      'chat',
+      'Cannot set `add_generation_prompt` to True when the last message is from the assistant. Consider using `continue_final_message` instead.',
+    ],
+  ] as const)('%s', async (_cite, wire, message) => {
     const { bodies, open } = refusing(wire, (body) =>
       isPrefilled(body) ? { error: { error: { type: 'invalid_request_error', message } } } : undefined,
     );
@@ -343,6 +369,65 @@ describe('a conversation goes on with a message of the user', () => {
     expect(bodies).toHaveLength(4);
     expect(bodies.map((body) => (body.messages as Json[]).length)).toEqual([2, 3, 3, 1]);
   });
+
+  test.each([
+    ['vllm-project/vllm#36432', 400, 'No user query found in messages.'],
+    ['holon-run/holon#2829', 500, 'chat prompt error: no user query found in messages'],
+    [
+      'ollama/ollama#17778',
+      500,
+      "\n------------\nWhile executing CallExpression at line 100, column 24 in source:\n...lti_step_tool %}↵    {{- raise_exception('No user query found in messages.') }}↵...\n                                           ^\nError: Jinja Exception: No user query found in messages.",
+    ],
+  ])('where it has none: %s', async (_cite, status, message) => {
+    const { bodies, open } = refusing('chat', ({ messages }) =>
+      rolesOf(messages).includes('user')
+        ? undefined
+        : { status, error: { error: { code: status, message } } },
+    );
+    await open(chat({ messages: [{ role: 'system', content: 'a' }, ...called] }));
+    expect(bodies.map(({ messages }) => rolesOf(messages))).toEqual([
+      ['system', 'assistant', 'tool'],
+      ['system', 'assistant', 'tool', 'user'],
+    ]);
+  });
+});
+
+const called = [
+  {
+    role: 'assistant',
+    tool_calls: [{ id: 'c', type: 'function', function: { name: 'f', arguments: '{}' } }],
+  },
+  { role: 'tool', tool_call_id: 'c', content: 'r' },
+];
+const rolesOf = (messages: unknown) => (messages as Json[]).map(({ role }) => role);
+
+test.each([
+  [
+    'ggml-org/llama.cpp#19851',
+    500,
+    "\n------------\nWhile executing CallExpression at line 189, column 32 in source:\n...== 0) %}↵            {{- raise_exception('After the optional system message, con...\n                                                                      ^\nError: Jinja Exception: After the optional system message, conversation roles must alternate user and assistant roles except for tool calls and results.",
+  ],
+  [
+    'idiap/sdialog#122',
+    500,
+    'Error: Jinja Exception: Conversation roles must alternate user/assistant/user/assistant/...',
+  ],
+  ['NousResearch/hermes-agent#20154', 400, "Unexpected role 'user' after role 'tool'"],
+])('roles alternate: %s', async (_cite, status, message) => {
+  const { bodies, open } = refusing('chat', ({ messages }) =>
+    /user,assistant,tool,user|^system,assistant/.test(rolesOf(messages).join())
+      ? { status, error: { error: { code: status, message, type: 'server_error' } } }
+      : undefined,
+  );
+  const user = { role: 'user', content: 'a' };
+  await open(chat({ messages: [user, ...called, user] }));
+  const system = { role: 'system', content: 's' };
+  await open(chat({ messages: [system, { role: 'assistant', content: 'b' }, user] }));
+  expect(bodies.map(({ messages }) => rolesOf(messages).join(' '))).toEqual([
+    'user assistant tool user',
+    'user assistant tool assistant user',
+    'system user assistant user',
+  ]);
 });
 
 test.each([

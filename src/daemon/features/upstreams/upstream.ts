@@ -61,6 +61,10 @@ export type Adjustment =
   | 'no-forced-thinking'
   /** A conversation that ends with a message of the assistant goes on with one of the user. */
   | 'user-last'
+  /** A conversation without a message of the user goes on with one. */
+  | 'user-message'
+  /** Messages of the user and the assistant alternate, the user's first, without counting those of tools. */
+  | 'alternating-turns'
   /** What the system says is the user's. */
   | 'no-system-role'
   /** The texts of a message are one. */

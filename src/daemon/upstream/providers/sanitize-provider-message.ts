@@ -23,6 +23,9 @@ const accounts = new RegExp(
 /** Python's validators add the value that they refuse. */
 const inputValue = /\binput(?:_value)?=.*/s;
 
+/** What llama.cpp says after the place in a template, which has part of a string. Source: ggml-org/llama.cpp#19851. */
+const templateFault = /\nError: (Jinja Exception: .*)/s;
+
 /** Quotations in quotation marks; an unterminated one extends to the end. They never fail, so as not to be retried. */
 const quotations: readonly (readonly [RegExp, string, string])[] = [
   [/"((?:[^"\\]|\\.)*)(?:"|\\?$)/gs, '"', '"'],
@@ -38,7 +41,8 @@ const quotations: readonly (readonly [RegExp, string, string])[] = [
  * length that is shown, as part of a secret would not be recognized after a cut.
  */
 export function sanitizeProviderMessage(message: string): string {
-  let text = maskText(message.slice(0, readCharsMax), { mark: () => '***' })
+  const read = message.slice(0, readCharsMax);
+  let text = maskText(templateFault.exec(read)?.[1] ?? read, { mark: () => '***' })
     .replace(/\s+/g, ' ')
     .replace(inputValue, '…')
     .replace(keys, '***')

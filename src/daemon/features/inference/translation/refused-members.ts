@@ -7,7 +7,7 @@ import {
   UpstreamFailure,
 } from '../../upstreams/upstream.ts';
 import { saysUnsupported } from './refused-options.ts';
-import { withUserLast } from './within-abilities.ts';
+import { withUserLast, withUserMessage } from './within-abilities.ts';
 
 interface Rule {
   adjustment: Adjustment;
@@ -54,11 +54,22 @@ const rules: readonly Rule[] = [
   },
   // DeepSeek, whose models think by default. Source: deepseek-ai/DeepSeek-V3#1376.
   { adjustment: 'no-forced-thinking', named: /\btool_choice\b/, says: /\bthinking\b/i, wire: 'chat' },
-  // Claude from 4.6 on, also behind others. Source: anomalyco/opencode#13768, anthropics/claude-code#52433, ericc-ch/copilot-api#261.
+  // Claude from 4.6 on, Gemini and Mistral, also behind others, and vLLM. Source: anomalyco/opencode#13768, anthropics/claude-code#52433,
+  // ericc-ch/copilot-api#261, anomalyco/opencode#45359, songquanpeng/one-api#836, huggingface/smolagents#757, mistralai/mistral-vibe#114.
   {
     adjustment: 'user-last',
-    named: /\bprefill\b|\b(conversation|last message|messages?)\b/i,
-    says: /\bprefill\b|must end with a user|last message must be (from |of )?(a |the )?user/i,
+    named: /\bprefill\b|\b(conversation|messages?|last role|requests?)\b/i,
+    says: /\bprefill\b|must end with a user|last message must be (from |of )?(a |the )?user|\b(not be|is) from the assistant|last role user|ends? with a user role|ending with a model turn/i,
+  },
+  // The template of Qwen. Source: vllm-project/vllm#36432, ollama/ollama#17778, holon-run/holon#2829, langgenius/dify#33152.
+  { adjustment: 'user-message', named: /\buser query\b/i, says: /no user query found/i },
+  // The templates of Mistral and Gemma. Source: ggml-org/llama.cpp#19851, sipeed/picoclaw#207, mistralai/mistral-vibe#1006,
+  // NousResearch/hermes-agent#20154, aliou/pi-neuralwatt#12.
+  {
+    adjustment: 'alternating-turns',
+    named: /\broles?\b/i,
+    says: /roles must alternate|unexpected role '?user'? after role '?(tool|assistant)/i,
+    wire: 'chat',
   },
   // Servers with the Responses format. Source: earendil-works/pi#7263, openclaw/openclaw#100657, Wei-Shaw/sub2api#6143,
   // diegosouzapw/OmniRoute#8507.
@@ -193,6 +204,7 @@ function otherFormat(
 
 const changesNothing: Partial<Record<Adjustment, (inference: Inference) => boolean>> = {
   'user-last': (inference) => withUserLast(inference) === inference,
+  'user-message': (inference) => withUserMessage(inference) === inference,
   'plain-schemas': ({ tools }) => tools.length === 0,
   'short-descriptions': ({ tools }) => tools.length === 0,
   'no-named-tool': ({ toolChoice }) => toolChoice?.mode !== 'function',

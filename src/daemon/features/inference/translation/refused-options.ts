@@ -221,6 +221,8 @@ const changes: Readonly<Record<Adjustment, Pick<LearnedRefusal, 'member' | 'beco
   'no-strict-tools': { member: 'tools[].strict', becomes: null, change: 'left-out' },
   'no-forced-thinking': { member: 'thinking, with tool_choice', becomes: null, change: 'left-out' },
   'user-last': { member: 'messages[]', becomes: null, change: 'added' },
+  'user-message': { member: 'messages[].role: user', becomes: null, change: 'added' },
+  'alternating-turns': { member: 'messages[].role: assistant', becomes: null, change: 'added' },
   'no-item-status': { member: 'input[].status', becomes: null, change: 'left-out' },
   'item-status': { member: 'input[].status', becomes: null, change: 'added' },
   'no-system-role': { member: 'messages[].role: system', becomes: 'user', change: 'renamed' },

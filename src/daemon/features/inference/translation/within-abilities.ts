@@ -20,14 +20,25 @@ export function withinAbilities(inference: Inference, abilities: ModelAbilities 
 
 /** A call as its model turned out to accept it. */
 export function adjusted(inference: Inference, adjustments: ReadonlySet<Adjustment>): Inference {
-  return withAcceptedFormat(adjustments.has('user-last') ? withUserLast(inference) : inference, adjustments);
+  const ended = adjustments.has('user-last') ? withUserLast(inference) : inference;
+  const asked = adjustments.has('user-message') ? withUserMessage(ended) : ended;
+  return withAcceptedFormat(asked, adjustments);
 }
 
 /** A call whose conversation goes on with a message of the user, if one of the assistant is last. */
 export function withUserLast(inference: Inference): Inference {
+  const last = inference.items.at(-1);
+  return last?.type === 'message' && last.role === 'assistant' ? continued(inference) : inference;
+}
+
+/** A call whose conversation goes on with a message of the user, if it has none. */
+export function withUserMessage(inference: Inference): Inference {
+  const hasOne = inference.items.some((item) => item.type === 'message' && item.role === 'user');
+  return hasOne ? inference : continued(inference);
+}
+
+function continued(inference: Inference): Inference {
   const { items, body, wire } = inference;
-  const last = items.at(-1);
-  if (last?.type !== 'message' || last.role !== 'assistant') return inference;
   const text = 'Continue.';
   const added = { type: 'message', role: 'user', content: [{ type: 'text', text }] } as const;
   const name = wire === 'responses' ? 'input' : 'messages';

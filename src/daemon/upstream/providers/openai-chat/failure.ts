@@ -30,7 +30,7 @@ interface ErrorInfo {
 
 const noModel = /model_not_found|unknown_model|model_not_exist|no_such_model/;
 const noModelMessage =
-  /model(?:(?!model)[^.]){0,120}(not found|does not exist|not exist|not supported|no longer available)|invalid model|not a valid model|unknown (provider for )?model\b|no (available|healthy) (channels?|deployments?|providers?) for\b.{0,20}\bmodel\b|model identifier is invalid|no endpoints found for /i;
+  /model(?! turn\b)(?:(?!model)[^.]){0,120}(not found|does not exist|not exist|not supported|no longer available)|invalid model|not a valid model|unknown (provider for )?model\b|no (available|healthy) (channels?|deployments?|providers?) for\b.{0,20}\bmodel\b|model identifier is invalid|no endpoints found for /i;
 const unsupported =
   /unsupported|not[ _]supported|does not support|unavailable now|no endpoints found that support/i;
 const flagged = /content_policy|content_filter|moderation/;
@@ -40,6 +40,8 @@ const flagged = /content_policy|content_filter|moderation/;
  */
 const notRunning =
   /\b(no models? (is |are )?loaded|(failed|unable|could not|error) (to )?load(ing)? (the )?model|model (is |was )?unloaded|model has crashed)\b/i;
+/** Also with 500, what the template of a model says of the messages. Source: ggml-org/llama.cpp#19851, ollama/ollama#17778. */
+const badTurns = /\bno user query found\b|\broles must alternate\b/i;
 const badKeyMessage = /(incorrect|invalid)[^.]{0,20}api key|api key[^.]{0,20}(incorrect|invalid|not valid)/i;
 
 /**
@@ -128,7 +130,8 @@ function kindOf(
   if (status === 404) return kindOfNotFound(code, ownMessage);
   const isRefusal = status === 400 || status === 413 || status === 422;
   // Some servers report it as an error of their own.
-  if (!isRefusal) return saysTooLong(`${code} ${type} ${message}`) ? 'caller' : 'server';
+  if (!isRefusal)
+    return badTurns.test(message) || saysTooLong(`${code} ${type} ${message}`) ? 'caller' : 'server';
   if (unsupported.test(code)) return 'caller';
   return noModelMessage.test(message) && !saysTooLong(message) ? 'unknown-model' : 'caller';
 }

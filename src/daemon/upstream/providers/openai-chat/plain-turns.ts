@@ -4,10 +4,33 @@ import type { Quirks } from './quirks.ts';
 /** The messages in an order, and of roles, that the model accepts. */
 export function acceptedTurns(
   messages: readonly unknown[],
-  { supportsAnyOrder, supportsSystemRole }: Quirks,
+  { supportsAnyOrder, supportsSystemRole, supportsAnyTurns }: Quirks,
 ): readonly unknown[] {
-  if (!supportsSystemRole) return plainTurns(messages.map(asUser));
-  return supportsAnyOrder ? messages : plainTurns(messages);
+  const given = supportsSystemRole ? messages : messages.map(asUser);
+  if (supportsAnyOrder && supportsSystemRole && supportsAnyTurns) return given;
+  return supportsAnyTurns ? plainTurns(given) : alternatingTurns(plainTurns(given));
+}
+
+/** What stands for a turn that is missing. */
+const fillers: Readonly<Record<string, Json>> = {
+  user: { role: 'user', content: 'Continue.' },
+  assistant: { role: 'assistant', content: 'OK.' },
+};
+
+/** Plain turns that begin with the user's, and have one of the assistant between the output of a tool and the user. */
+function alternatingTurns(messages: readonly unknown[]): readonly unknown[] {
+  const turns: unknown[] = [];
+  for (const message of messages) {
+    const [role, before] = [roleOf(message), roleOf(turns.at(-1))];
+    if (role === 'assistant' && (before === undefined || before === 'system')) turns.push(fillers.user);
+    if (role === 'user' && before === 'tool') turns.push(fillers.assistant);
+    turns.push(message);
+  }
+  return turns;
+}
+
+function roleOf(message: unknown): unknown {
+  return isObject(message) ? message.role : undefined;
 }
 
 /**

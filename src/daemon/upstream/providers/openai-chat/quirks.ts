@@ -13,6 +13,8 @@ export interface Quirks {
   /** Whether system messages may be anywhere, and messages of one role in a row: the templates of many models refuse both. */
   supportsAnyOrder: boolean;
   supportsSystemRole: boolean;
+  /** Whether the first message may be the assistant's, and one of the user follow the output of a tool. */
+  supportsAnyTurns: boolean;
   /** Whether the texts of a message may be parts of it. */
   supportsTextParts: boolean;
   /** The `tool_choice` that forces a call of any tool. */
@@ -54,6 +56,7 @@ const openai: Quirks = {
   supportsDeveloperRole: true,
   supportsAnyOrder: true,
   supportsSystemRole: true,
+  supportsAnyTurns: true,
   supportsTextParts: true,
   requiredToolChoice: 'required',
   supportsAllowedTools: true,
@@ -204,6 +207,9 @@ export function adjustedQuirks(quirks: Quirks, adjustments: UpstreamCall['adjust
         break;
       case 'no-system-role':
         adjusted.supportsSystemRole = false;
+        break;
+      case 'alternating-turns':
+        adjusted.supportsAnyTurns = false;
         break;
       case 'joined-texts':
         adjusted.supportsTextParts = false;
