@@ -38,11 +38,13 @@ const saysFixed =
  * The option for which a provider refused a call that would work without it; undefined for any other failure. Models change,
  * and servers have others than their names suggest: what is not known beforehand shows here.
  */
-export function refusedOption(error: unknown, { inference }: UpstreamCall): TuningOption | undefined {
+export function refusedOption(error: unknown, { inference, wire }: UpstreamCall): TuningOption | undefined {
   if (!(error instanceof UpstreamFailure) || error.kind !== 'caller') return undefined;
   const { code, param, publicMessage = '' } = error.details;
   const isRefused = code === 'unsupported_value' || saysUnsupported.test(publicMessage);
-  if (!isRefused && !saysFixed.test(publicMessage)) return undefined;
+  // What Anthropic says of its own format is for the caller.
+  const isOwn = inference.wire === 'messages' && wire === 'messages';
+  if (!isRefused && (isOwn || !saysFixed.test(publicMessage))) return undefined;
   // Of the two, the temperature says more.
   if (/\bboth\b/.test(publicMessage) && /\btop_p\b/.test(publicMessage) && hasOption(inference, 'topP'))
     return 'topP';
