@@ -11,7 +11,7 @@ import { paths } from './wires.ts';
 /** Connections of a closed loop begin within this time, so that paced streams do not tick together. */
 const spreadMs = 200;
 /** Requests that are running at the end may take this long; what is not answered then has failed. */
-const graceMs = 10_000;
+const graceMs = 60_000;
 /** So that slow rates are timed to a millisecond. */
 const ticksPerSecondMin = 1000;
 
