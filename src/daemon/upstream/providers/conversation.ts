@@ -1,3 +1,4 @@
+import { userFillerText } from '../../../shared/constants/filler-text.ts';
 import { DistinctIds } from '../../../shared/formats/distinct-ids.ts';
 import { parseArguments } from '../../../shared/json/json-text.ts';
 import type {
@@ -37,9 +38,6 @@ export interface Conversation {
   turns: Turn[];
 }
 
-/** Providers with strict turns require the first message, and most also the last, to be the user's. */
-const fillerText = 'Continue.';
-
 /**
  * Converts items to turns of alternating roles, for providers that insist on them: messages of one role are merged, and
  * each function output moves to the turn right after its call. Later system messages become the user's.
@@ -60,7 +58,7 @@ export function conversationOf(inference: Inference): Conversation {
   // A conversation of system messages only: the last one is the prompt.
   if (turns.length === 0 && first > 0 && system.length > 0)
     turns.push(userTurn((system.pop() as SystemText).text));
-  if (turns[0]?.role !== 'user') turns.unshift(userTurn(fillerText));
+  if (turns[0]?.role !== 'user') turns.unshift(userTurn(userFillerText));
   return { system, turns };
 }
 
@@ -73,7 +71,7 @@ function turnsOf({ items, results, messages }: Round): Turn[] {
 
 /** Ends the conversation with the user, for models that do not continue an assistant turn. */
 export function endWithUser(turns: readonly Turn[]): Turn[] {
-  return turns.at(-1)?.role === 'user' ? [...turns] : [...turns, userTurn(fillerText)];
+  return turns.at(-1)?.role === 'user' ? [...turns] : [...turns, userTurn(userFillerText)];
 }
 
 export function isBlank(text: string | undefined): boolean {

@@ -148,12 +148,8 @@ function endFailure(provider: string, word: string): UpstreamFailure {
  * there was one.
  */
 export function matchedStop(choice: JsonObject, sequences: readonly string[]): string | undefined {
-  const {
-    finish_reason: reason,
-    native_finish_reason: native,
-    stop_reason: named,
-    matched_stop: matched,
-  } = choice;
-  const isOnly = sequences.length === 1 && (reason === 'stop_sequence' || native === 'stop_sequence');
-  return isOnly ? sequences[0] : sequences.find((sequence) => sequence === named || sequence === matched);
+  const { stop_reason: named, matched_stop: matched } = choice;
+  const isSaid = choice.finish_reason === 'stop_sequence' || choice.native_finish_reason === 'stop_sequence';
+  if (isSaid && sequences.length === 1) return sequences[0];
+  return sequences.find((sequence) => sequence === named || sequence === matched);
 }

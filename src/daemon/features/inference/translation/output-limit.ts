@@ -23,8 +23,8 @@ const answerTokensMin = 2_000;
 const usableShare = 0.98;
 
 /**
- * The limit that a provider states when it refuses a call because of the output that was asked for, or the least that it takes. Clients ask for more than
- * the models of other providers can give, and few read in the refusal how much would be accepted.
+ * The limit that a provider states when it refuses a call because of the output that was asked for, or the least that it takes. Clients
+ * ask for more than the models of other providers can give, and few read in the refusal how much would be accepted.
  */
 export function statedOutputLimit(error: unknown, call: UpstreamCall): OutputLimit | undefined {
   const requested = call.outputTokensMax ?? call.inference.outputTokensMax;

@@ -1,3 +1,4 @@
+import { toolDescriptionCharsMax } from '../../../../shared/constants/tool-descriptions.ts';
 import { isObject, type JsonObject as Json, listOf } from '../../../../shared/json/json-object.ts';
 import type { Inference, OutputFormat, Wire } from '../../upstreams/neutral.ts';
 import {
@@ -244,7 +245,7 @@ function longDescriptions(tools: unknown): Dropped[] {
     if (!isObject(tool)) return [];
     const isWithin = isObject(tool.function);
     const { description } = (isWithin ? tool.function : tool) as Json;
-    const isLong = typeof description === 'string' && description.length > 1024;
+    const isLong = typeof description === 'string' && description.length > toolDescriptionCharsMax;
     return isLong ? [{ param: `tools[${at}]${isWithin ? '.function' : ''}.description` }] : [];
   });
 }

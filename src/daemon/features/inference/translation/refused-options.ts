@@ -1,3 +1,4 @@
+import { toolDescriptionCharsMax } from '../../../../shared/constants/tool-descriptions.ts';
 import { RecentMap } from '../../../../shared/recent-map.ts';
 import type { World } from '../../../base/world.ts';
 import { type Adjustment, type UpstreamCall, UpstreamFailure } from '../../upstreams/upstream.ts';
@@ -238,7 +239,11 @@ const changes: Readonly<Record<Adjustment, Pick<LearnedRefusal, 'member' | 'beco
   },
   'no-json-mode': { member: 'response_format', becomes: null, change: 'left-out' },
   'no-json-mode-with-tools': { member: 'response_format, with tools', becomes: null, change: 'left-out' },
-  'short-descriptions': { member: 'tools[].function.description', becomes: '1024', change: 'lowered' },
+  'short-descriptions': {
+    member: 'tools[].function.description',
+    becomes: String(toolDescriptionCharsMax),
+    change: 'lowered',
+  },
   'plain-schemas': {
     member: 'tools[].function.parameters: all but types, names and texts',
     becomes: null,

@@ -1,3 +1,4 @@
+import { userFillerText } from '../../../../shared/constants/filler-text.ts';
 import type { JsonObject as Json } from '../../../../shared/json/json-object.ts';
 import type { Inference, OutputFormat, Wire } from '../../upstreams/neutral.ts';
 import type { Adjustment, Dropped, ModelAbilities } from '../../upstreams/upstream.ts';
@@ -39,14 +40,13 @@ export function withUserMessage(inference: Inference): Inference {
 
 function continued(inference: Inference): Inference {
   const { items, body, wire } = inference;
-  const text = 'Continue.';
-  const added = { type: 'message', role: 'user', content: [{ type: 'text', text }] } as const;
   const name = wire === 'responses' ? 'input' : 'messages';
   const list = body[name];
+  const message = { role: 'user', content: userFillerText };
   return {
     ...inference,
-    items: [...items, { ...added, content: [...added.content] }],
-    body: Array.isArray(list) ? { ...body, [name]: [...list, { role: 'user', content: text }] } : body,
+    items: [...items, { type: 'message', role: 'user', content: [{ type: 'text', text: userFillerText }] }],
+    body: Array.isArray(list) ? { ...body, [name]: [...list, message] } : body,
   };
 }
 

@@ -29,7 +29,9 @@ import { type Callable, WrittenCalls } from './written-calls.ts';
 
 interface ChatOptions {
   choices?: number;
+  /** Those whose calls are taken out of the text, with the thoughts between tags; by default the text stays as it is. */
   tools?: Callable | undefined;
+  /** The sequences that end the answer. */
   stop?: readonly string[] | undefined;
 }
 
@@ -87,7 +89,6 @@ export class ChatDialect implements Dialect {
   readonly #stop: readonly string[] | undefined;
   #stopSequence: string | undefined;
 
-  /** `stop`: the sequences that end the answer. `tools`: those whose calls are taken out of the text, with the thoughts between tags; by default the text stays as it is. */
   constructor(provider: string, model: string, { choices = 1, tools, stop }: ChatOptions = {}) {
     this.#provider = provider;
     this.#model = model;

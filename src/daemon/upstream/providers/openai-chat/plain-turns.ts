@@ -1,4 +1,5 @@
-import { isObject, type Json, objectsOf } from '../../json.ts';
+import { userFillerText } from '../../../../shared/constants/filler-text.ts';
+import { isObject, type Json, objectOf, objectsOf } from '../../json.ts';
 import type { Quirks } from './quirks.ts';
 
 /** The messages in an order, and of roles, that the model accepts. */
@@ -13,7 +14,7 @@ export function acceptedTurns(
 
 /** What stands for a turn that is missing. */
 const fillers: Readonly<Record<string, Json>> = {
-  user: { role: 'user', content: 'Continue.' },
+  user: { role: 'user', content: userFillerText },
   assistant: { role: 'assistant', content: 'OK.' },
 };
 
@@ -21,16 +22,12 @@ const fillers: Readonly<Record<string, Json>> = {
 function alternatingTurns(messages: readonly unknown[]): readonly unknown[] {
   const turns: unknown[] = [];
   for (const message of messages) {
-    const [role, before] = [roleOf(message), roleOf(turns.at(-1))];
+    const [role, before] = [objectOf(message)?.role, objectOf(turns.at(-1))?.role];
     if (role === 'assistant' && (before === undefined || before === 'system')) turns.push(fillers.user);
     if (role === 'user' && before === 'tool') turns.push(fillers.assistant);
     turns.push(message);
   }
   return turns;
-}
-
-function roleOf(message: unknown): unknown {
-  return isObject(message) ? message.role : undefined;
 }
 
 /**
