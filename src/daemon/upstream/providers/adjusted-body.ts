@@ -1,8 +1,7 @@
 import { listOf } from '../../../shared/json/json-object.ts';
 import type { UpstreamCall } from '../../features/upstreams/upstream.ts';
 import { isObject, type Json, objectOf } from '../json.ts';
-import { withShortDescriptions } from './short-descriptions.ts';
-import { withoutStrict } from './without-strict.ts';
+import { withoutStrict, withShortDescriptions } from './edited-tools.ts';
 
 /** A body in the Responses or the Messages format as a provider's refusals showed that it must be. */
 export function adjustedBody(body: Json, adjustments: UpstreamCall['adjustments']): Json {

@@ -229,23 +229,16 @@ export function isLasting(adjustment: Adjustment): boolean {
 export function droppedBy(adjustment: Adjustment, body: Json): Dropped[] {
   if (adjustment === 'no-forced-thinking')
     return typeof body.reasoning_effort === 'string' ? [{ param: 'reasoning_effort' }] : [];
-  if (adjustment === 'short-descriptions') return longDescriptions(body.tools);
   const isLoose = adjustment === 'no-strict-tools' || adjustment === 'plain-schemas';
-  if (!isLoose || !Array.isArray(body.tools)) return [];
-  return body.tools.flatMap((tool, at): Dropped[] => {
+  if (!isLoose && adjustment !== 'short-descriptions') return [];
+  return listOf(body.tools).flatMap((tool, at): Dropped[] => {
     if (!isObject(tool)) return [];
-    if (tool.strict === true) return [{ param: `tools[${at}].strict` }];
-    const isStrict = isObject(tool.function) && tool.function.strict === true;
-    return isStrict ? [{ param: `tools[${at}].function.strict` }] : [];
-  });
-}
-
-function longDescriptions(tools: unknown): Dropped[] {
-  return listOf(tools).flatMap((tool, at): Dropped[] => {
-    if (!isObject(tool)) return [];
-    const isWithin = isObject(tool.function);
-    const { description } = (isWithin ? tool.function : tool) as Json;
+    const path = `tools[${at}]`;
+    if (isLoose && tool.strict === true) return [{ param: `${path}.strict` }];
+    const [named, place] = isObject(tool.function) ? [tool.function, `${path}.function`] : [tool, path];
+    if (isLoose) return named.strict === true ? [{ param: `${place}.strict` }] : [];
+    const { description } = named;
     const isLong = typeof description === 'string' && description.length > toolDescriptionCharsMax;
-    return isLong ? [{ param: `tools[${at}]${isWithin ? '.function' : ''}.description` }] : [];
+    return isLong ? [{ param: `${place}.description` }] : [];
   });
 }

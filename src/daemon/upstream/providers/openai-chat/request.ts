@@ -9,11 +9,10 @@ import type {
 import type { UpstreamCall } from '../../../features/upstreams/upstream.ts';
 import { isObject, type Json, mapChanged, objectOf, objectsOf } from '../../json.ts';
 import { isBlankText, readableArguments } from '../conversation.ts';
+import { withFunctions, withoutStrict, withShortDescriptions } from '../edited-tools.ts';
 import { imageUrl } from '../inline-data.ts';
 import { plainSchema } from '../plain-schema.ts';
-import { withShortDescriptions } from '../short-descriptions.ts';
 import { functionParameters, grammarSchema } from '../tool-schema.ts';
-import { withoutStrict } from '../without-strict.ts';
 import { chatMessages } from './messages.ts';
 import { acceptedTurns } from './plain-turns.ts';
 import { callIdFor, outputTokensField, type Quirks, reasoningFor } from './quirks.ts';
@@ -224,8 +223,12 @@ export function neutralBody(call: UpstreamCall, provider: string, quirks: Quirks
 /** Leaves out of a body what its model has turned out to refuse. */
 function leaveOutRefused(body: Json, { toolChoice: choice }: Inference, quirks: Quirks): void {
   if (!quirks.supportsStrictTools) body.tools = withoutStrict(body.tools);
-  if (quirks.toolSchemas !== 'any')
-    body.tools = withSchemas(body.tools, quirks.toolSchemas === 'plain' ? plainSchema : grammarSchema);
+  if (quirks.toolSchemas !== 'any') {
+    const written = quirks.toolSchemas === 'plain' ? plainSchema : grammarSchema;
+    body.tools = withFunctions(body.tools, (named) =>
+      isObject(named.parameters) ? { ...named, parameters: written(named.parameters) } : named,
+    );
+  }
   if (!quirks.supportsLongDescriptions) body.tools = withShortDescriptions(body.tools);
   if (!quirks.supportsNamedTool && choice?.mode === 'function') {
     body.tools = objectsOf(body.tools).filter((tool) => toolName(tool) === choice.name);
@@ -266,15 +269,6 @@ function chatTool(tool: Extract<Tool, { type: 'function' }>): Json {
       strict: tool.strict,
     },
   };
-}
-
-function withSchemas(tools: unknown, written: (schema: Json) => Json): unknown {
-  if (!Array.isArray(tools)) return tools;
-  return tools.map((tool) => {
-    const called = objectOf(objectOf(tool)?.function);
-    const parameters = objectOf(called?.parameters);
-    return parameters ? { ...tool, function: { ...called, parameters: written(parameters) } } : tool;
-  });
 }
 
 function chatToolChoice(choice: ToolChoice, quirks: Quirks): unknown {
