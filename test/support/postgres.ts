@@ -285,11 +285,11 @@ export function sharedPostgres(): Promise<PostgresServer> {
 
 let template: Promise<string> | undefined;
 
-/** Connection string of a new database of the shared server with the current schema. */
+/** Connection string of a new database of the shared server with the current schema, whose server may be slow. */
 export async function newPostgresDatabase(): Promise<string> {
   const server = await sharedPostgres();
   template ??= migratedTemplate(server);
-  return server.newDatabase(await template);
+  return `${await server.newDatabase(await template)}?connect_timeout=60`;
 }
 
 async function migratedTemplate(server: PostgresServer): Promise<string> {

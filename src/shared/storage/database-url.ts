@@ -11,6 +11,15 @@ export function serverAddresses(text: string): string[] {
   return hosts.split(',').map((host) => `${scheme}${user}${host}${rest}`);
 }
 
+/**
+ * How long a server of this address has to accept a connection and to answer, in seconds: `connect_timeout`, at most an hour, or 3 if it
+ * is not a positive number, as a daemon must not wait for one server without end. Source: "Parameter Key Words" of libpq.
+ */
+export function connectSeconds(address: string): number {
+  const seconds = Number(parsed(address)?.searchParams.get('connect_timeout'));
+  return seconds > 0 ? Math.min(seconds, 3600) : 3;
+}
+
 /** What an address of a PostgreSQL database lacks, as the end of a sentence that starts with its name; undefined if nothing. */
 export function databaseUrlProblem(text: string): string | undefined {
   const urls = serverAddresses(text).map(parsed);

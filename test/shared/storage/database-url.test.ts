@@ -1,5 +1,6 @@
 import { describe, expect, test } from 'vitest';
 import {
+  connectSeconds,
   databaseUrlProblem,
   hasPassword,
   serverAddresses,
@@ -51,6 +52,17 @@ describe('an address of a database', () => {
     ['postgres://u:secret@a,/d', 'postgres://***'],
   ])('%s is shown without its password', (address, shown) => {
     expect(withoutPassword(address)).toBe(shown);
+  });
+
+  test.each([
+    ['', 3],
+    ['?connect_timeout=15', 15],
+    ['?connect_timeout=0', 3],
+    ['?connect_timeout=-1', 3],
+    ['?connect_timeout=soon', 3],
+    ['?connect_timeout=99999999999', 3600],
+  ])('with %s has servers that get %d seconds', (search, seconds) => {
+    expect(connectSeconds(`postgres://u@a/d${search}`)).toBe(seconds);
   });
 
   test('has a password in either place', () => {

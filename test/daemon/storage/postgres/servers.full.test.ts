@@ -102,11 +102,13 @@ describe('the servers of an address', () => {
     const silent = await serve(() => undefined);
     const startedOnly = await serve((asked) => (asked === 'startup' ? authenticated : undefined));
     const other = await serve(primary);
-    const encrypted = new DatabaseServers(`${addressOf(silent)}?sslmode=verify-full`);
+    const soon = 'connect_timeout=0.2';
+    const encrypted = new DatabaseServers(`${addressOf(silent)}?sslmode=verify-full&${soon}`);
     const [failure, ...used] = await Promise.all([
       failureOf(encrypted),
-      ...[silent, startedOnly].map((one) => connect(new DatabaseServers(addressOf(one, other)))),
+      ...[silent, startedOnly].map((one) => connect(new DatabaseServers(`${addressOf(one, other)}?${soon}`))),
     ]);
+    expect(failure.message).toBe('the server did not answer within 0.2 s');
     expect(isConnectionLost(failure.code)).toBe(true);
     expect(used.map(hostOf)).toEqual([other, other]);
   });
@@ -171,16 +173,14 @@ describe('the servers of an address', () => {
 
 test('a pause of the daemon is not taken for silence of the server', async () => {
   const answerMs = 100;
-  let queries = 0;
   const address = await serve((asked) => {
     if (asked === 'startup') return authenticated;
-    queries += 1;
-    // Once the answer was sent. The first query is whether it is a standby.
-    if (queries === 2) setImmediate(() => pauseProcess(answerMs * 2));
+    // Once the answer was sent. The first query, of the connection, is whether it is a standby.
+    setImmediate(() => pauseProcess(answerMs * 2));
     return row(false);
   });
   const { port1, port2 } = new MessageChannel();
-  const servers = new DatabaseServers(addressOf(address));
+  const servers = new DatabaseServers(`${addressOf(address)}?connect_timeout=${answerMs / 1000}`);
   serveConnection(
     { port: port1, answers: new SharedArrayBuffer(4) },
     { servers, name: 'a test', settings: {}, answerMs },

@@ -1,11 +1,9 @@
 import pg from 'pg';
-import { serverAddresses } from '../../../../shared/storage/database-url.ts';
+import { connectSeconds, serverAddresses } from '../../../../shared/storage/database-url.ts';
+import { whenLate } from '../../../runtime/when-late.ts';
 import { connectionLost, isConnectionLost, PostgresError } from './errors.ts';
 import type { ServerFailure } from './messages.ts';
 import type { WireConnection } from './wire-queries.ts';
-
-/** How long a server has to accept a connection, and then to answer, in milliseconds. */
-const connectMs = 3000;
 
 /**
  * The servers that the address of a database names: a primary and its standbys, in any order. All connections use the same one, the
@@ -108,24 +106,29 @@ export function serverFailure(error: unknown): ServerFailure {
 }
 
 /** Opens a connection to a server that accepts writes. */
-async function connectTo(config: pg.ClientConfig): Promise<pg.Client> {
-  const client = new pg.Client({ ...config, connectionTimeoutMillis: connectMs, keepAlive: true });
+async function connectTo({ connectionString = '', ...config }: pg.ClientConfig): Promise<pg.Client> {
+  const client = new pg.Client({ ...config, connectionString, keepAlive: true });
   // A statement that runs fails with the connection.
   client.on('error', () => {});
+  const seconds = connectSeconds(connectionString);
+  const late = Promise.withResolvers<never>();
+  const stopWaiting = whenLate(seconds * 1000, () =>
+    late.reject(new Error(`the server did not answer within ${seconds} s`)),
+  );
   try {
-    await client.connect();
-    await requirePrimary(client);
+    await Promise.race([client.connect().then(() => requirePrimary(client)), late.promise]);
     return client;
   } catch (error) {
     wireOf(client).stream.destroy();
     throw error;
+  } finally {
+    stopWaiting();
   }
 }
 
 /** Rejects for a standby, which may show old data; any server of the address may have become one since the last connection. */
 async function requirePrimary(client: pg.Client): Promise<void> {
-  const query = { text: 'SELECT pg_is_in_recovery() AS is_standby', query_timeout: connectMs };
-  const { rows } = await client.query<{ is_standby: boolean }>(query);
+  const { rows } = await client.query<{ is_standby: boolean }>('SELECT pg_is_in_recovery() AS is_standby');
   if (!rows[0]?.is_standby) return;
   // The code of a server that is starting, as it can become the primary server at any time.
   throw new PostgresError({ code: '57P03', message: 'it is a standby, which accepts no writes' });
