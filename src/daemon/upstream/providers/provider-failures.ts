@@ -113,3 +113,11 @@ export function refuseImageOutput({ wire, body }: Inference): void {
 export function unnamedCall(provider: string): UpstreamFailure {
   return new UpstreamFailure('broken', `${provider} called a tool without naming it`);
 }
+
+/**
+ * Another answer in the stream of one that was begun: a server between lost its connection and asked again. Both together would be an
+ * answer that nobody gave, with half a call. Source: vercel/ai#18331, fersilva16/nix-config#665, vybestack/llxprt-code#3049.
+ */
+export function anotherAnswer(provider: string): UpstreamFailure {
+  return new UpstreamFailure('broken', `${provider} began another answer within one`);
+}

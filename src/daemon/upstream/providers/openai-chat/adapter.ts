@@ -146,15 +146,13 @@ function readChoice(
   message.content ??= null;
   if (isObject(message.tool_calls)) message.tool_calls = [message.tool_calls];
   const calls = Array.isArray(message.tool_calls) ? message.tool_calls : [];
-  const hasCalls = calls.length > 0 || isObject(message.function_call);
+  const hasCalls = calls.length > 0 || (isObject(message.function_call) && 'deprecated');
   const said = typeof reason === 'string' ? reason : undefined;
-  const isUsable = hasCalls || hasContent(message);
+  const isUsable = hasCalls !== false || hasContent(message);
   const word = isUsable ? said : behindRouter(said, choice.native_finish_reason);
   const end = endedWith(word, { provider: name, isUsable });
   repairCalls(message, { provider: name, isCut: end.reason !== 'stop' });
-  // Callers of the deprecated functions know no other word.
-  const isDeprecated = reason === 'function_call' && calls.length === 0 && hasCalls;
-  if (!isDeprecated) repairFinish(choice, { finish: end.reason, hasCalls });
+  repairFinish(choice, { finish: end.reason, hasCalls });
   return end;
 }
 

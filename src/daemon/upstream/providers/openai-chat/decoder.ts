@@ -65,6 +65,8 @@ export class ChatDialect implements Dialect {
   #otherReason: string | undefined;
   /** The calls of a whole message that follows its deltas. */
   #wholeCalls: Json[] | undefined;
+  /** Whether the call has the deprecated form. */
+  #isDeprecated = false;
   /** Whether the provider says that the answer is a call. */
   #saysCall = false;
   /** Whether any choice had a delta; and if none had, whether the messages in its place are pieces or the text so far. */
@@ -284,7 +286,8 @@ export class ChatDialect implements Dialect {
     const isUsable = this.#isUsable;
     const word = isUsable ? reason : behindRouter(reason, choice.native_finish_reason);
     this.#end = endedWith(word, { provider: this.#provider, isUsable });
-    if (repairFinish(choice, { finish: this.#end.reason, hasCalls: !this.#calls.isEmpty })) isChanged = true;
+    const hasCalls = this.#isDeprecated ? 'deprecated' : !this.#calls.isEmpty;
+    if (repairFinish(choice, { finish: this.#end.reason, hasCalls })) isChanged = true;
     if (choice.finish_reason === this.#shownFinish) {
       // Some servers repeat it with usage, others with every chunk.
       choice.finish_reason = null;
@@ -390,7 +393,10 @@ export class ChatDialect implements Dialect {
     }
     if (Array.isArray(delta.tool_calls) && this.#takeCalls(delta, delta.tool_calls, events)) isChanged = true;
     // The deprecated form, with one call and no id.
-    if (isObject(delta.function_call)) this.#calls.take({ index: 0, function: delta.function_call }, events);
+    if (isObject(delta.function_call)) {
+      this.#calls.take({ index: 0, function: delta.function_call }, events);
+      this.#isDeprecated = true;
+    }
     return isChanged;
   }
 

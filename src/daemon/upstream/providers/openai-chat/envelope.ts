@@ -89,11 +89,11 @@ const textMembers = ['content', 'refusal', 'reasoning_content', 'reasoning'] as 
 /**
  * Sets the finish reason of a choice to one of OpenAI's five words: some servers send `stop` after tool calls, at which
  * clients would end their tool loop, `tool_calls` without any, or words of their own. `hasCalls` is undefined where that is
- * not known. Returns whether it was another.
+ * not known; callers of the deprecated functions know no other word than `function_call`. Returns whether it was another.
  */
 export function repairFinish(
   choice: Json,
-  { finish, hasCalls }: { finish: FinishReason; hasCalls: boolean | undefined },
+  { finish, hasCalls }: { finish: FinishReason; hasCalls: Calls },
 ): boolean {
   const { finish_reason: reason } = choice;
   const right = rightFinish(reason, finish, hasCalls);
@@ -102,9 +102,12 @@ export function repairFinish(
   return true;
 }
 
-function rightFinish(reason: unknown, finish: FinishReason, hasCalls: boolean | undefined): string {
+type Calls = boolean | 'deprecated' | undefined;
+
+function rightFinish(reason: unknown, finish: FinishReason, hasCalls: Calls): string {
   if (finish === 'max_output_tokens') return 'length';
   if (finish === 'content_filter') return 'content_filter';
   if (hasCalls === undefined) return reason === 'tool_calls' || reason === 'function_call' ? reason : 'stop';
+  if (hasCalls === 'deprecated') return 'function_call';
   return hasCalls ? 'tool_calls' : 'stop';
 }

@@ -19,6 +19,8 @@ interface CallState {
   arguments: StreamedArguments;
   /** The list of calls, one for each delta, that it started in. */
   list: number;
+  /** Whether it started at the index of another call. */
+  isMisplaced: boolean;
   /** The output item's index; -1 until the name is known. */
   item: number;
   isCustom: boolean;
@@ -197,16 +199,22 @@ export class ToolCalls {
   }
 
   #callOf(said: Said): CallState {
-    const { index, id } = said;
-    const known =
-      index === undefined
-        ? (this.#byId.get(id) ?? (id === '' ? this.#calls.at(-1) : undefined))
-        : this.#byIndex.get(index);
+    const { index, name } = said;
+    const ofIndex = index === undefined ? undefined : this.#byIndex.get(index);
+    const isContinuing = index === undefined || name === '';
+    const known = ofIndex ?? (isContinuing ? this.#continued(said) : undefined);
     if (known !== undefined && !this.#startsNewCall(known, said)) return known;
     const call = newCall(this.#list);
+    call.isMisplaced = ofIndex !== undefined;
     this.#calls.push(call);
     if (index !== undefined) this.#byIndex.set(index, call);
     return call;
+  }
+
+  /** The call of a piece without an index, or at an index that none started at. Source: agno-agi/agno#8879. */
+  #continued({ index, id }: Said): CallState | undefined {
+    const call = id === '' ? this.#calls.at(-1) : this.#byId.get(id);
+    return index === undefined || (call?.isMisplaced && !call.arguments.isWhole) ? call : undefined;
   }
 
   /** Whether a piece that names a tool starts a new call, instead of repeating the name of the call at its index. */
@@ -237,6 +245,7 @@ function newCall(list: number): CallState {
     name: '',
     arguments: new StreamedArguments(),
     list,
+    isMisplaced: false,
     item: -1,
     isCustom: false,
     isUnreadable: false,

@@ -7,6 +7,7 @@ import type { Dialect } from '../../sse-decoder.ts';
 import { errorMember } from '../../vendor-errors.ts';
 import { billedIn } from '../billed.ts';
 import { openAiStreamFailure, vendorStreamFailure } from '../openai-chat/failure.ts';
+import { anotherAnswer } from '../provider-failures.ts';
 import { servedModelIn } from '../served-model.ts';
 import { isItem, isWholeItem, outcomeOf, repairItem, repairOutput, responsesTokensIn } from './answer.ts';
 import { type ItemProgress, ItemStates } from './item-states.ts';
@@ -39,6 +40,8 @@ export class ResponsesDialect implements Dialect {
   isComplete = false;
   readonly #provider: string;
   readonly #items: ItemStates;
+  /** The id that the start of the response names. */
+  #id: unknown;
   /** Whether the current event was corrected. */
   #isChanged = false;
   /** What it added to the answer, if it did nothing else. */
@@ -62,6 +65,8 @@ export class ResponsesDialect implements Dialect {
         this.#event(json, events);
         break;
       case 'response.created':
+        this.#begin(objectOf(json.response)?.id);
+        return;
       case 'response.queued':
       case 'response.in_progress':
       case 'keepalive':
@@ -122,6 +127,12 @@ export class ResponsesDialect implements Dialect {
 
   finish(): void {
     throw new UpstreamFailure('broken', `${this.#provider} broke off in the middle of its answer`);
+  }
+
+  #begin(id: unknown): void {
+    const hasBegun = this.#id !== undefined && !this.#items.isEmpty;
+    if (hasBegun && id !== this.#id) throw anotherAnswer(this.#provider);
+    this.#id = id;
   }
 
   #failOnError(json: Json): void {

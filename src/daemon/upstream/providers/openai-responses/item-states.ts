@@ -57,6 +57,10 @@ export class ItemStates {
     this.#origin = origin;
   }
 
+  get isEmpty(): boolean {
+    return this.#states.length === 0;
+  }
+
   text(json: Json, delta: string, events: InferenceEvent[]): void {
     const { index } = this.#stateFor(json, 'message', events);
     const { logprobs } = json;

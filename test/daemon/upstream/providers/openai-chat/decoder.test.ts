@@ -274,14 +274,15 @@ describe('tool calls', () => {
     expect(assembled(frames)).toEqual([{ id: 'a', name: 'f', arguments: '{}' }]);
   });
 
-  test('the deprecated form with one function', () => {
-    const { calls: found } = decoded(
+  test.each(['function_call', 'stop'])('the deprecated form with one function, ended by %s', (finish) => {
+    const { calls: found, frames } = decoded(
       chunkOf({ function_call: { name: 'f', arguments: '' } }),
       chunkOf({ function_call: { arguments: '{"x":1}' } }),
-      chunkOf({}, { finish: 'function_call' }),
+      chunkOf({}, { finish }),
       '[DONE]',
     );
     expect(found).toMatchObject([{ name: 'f', arguments: '{"x":1}' }]);
+    expect(frames.at(-1)?.json.choices).toMatchObject([{ finish_reason: 'function_call' }]);
   });
 
   test('of custom tools are passed on unchanged, next to others', () => {
