@@ -20,6 +20,8 @@ export function connectSeconds(address: string): number {
   return seconds > 0 ? Math.min(seconds, 3600) : 3;
 }
 
+const sslModes = ['disable', 'allow', 'prefer', 'require', 'verify-ca', 'verify-full', 'no-verify'];
+
 /** What an address of a PostgreSQL database lacks, as the end of a sentence that starts with its name; undefined if nothing. */
 export function databaseUrlProblem(text: string): string | undefined {
   const urls = serverAddresses(text).map(parsed);
@@ -27,7 +29,8 @@ export function databaseUrlProblem(text: string): string | undefined {
     return 'must be an address like postgres://USER@HOST/DATABASE';
   if (urls.some((url) => /@/.test(`${url?.pathname}${url?.search}`) || url?.hash !== ''))
     return 'must have special characters of its password as percent codes, such as %2F for /';
-  return undefined;
+  const mode = urls[0]?.searchParams.get('sslmode');
+  return !mode || sslModes.includes(mode) ? undefined : `must have one of ${sslModes.join(', ')} as sslmode`;
 }
 
 /** Whether an address contains a password. */

@@ -54,6 +54,11 @@ describe('an address of a database', () => {
     expect(withoutPassword(address)).toBe(shown);
   });
 
+  test('a mode of encryption that is none is refused', () => {
+    expect(databaseUrlProblem('postgres://u@a/d?sslmode=required')).toMatch(/sslmode$/);
+    expect(databaseUrlProblem('postgres://u@a/d?sslmode=verify-ca')).toBeUndefined();
+  });
+
   test.each([
     ['', 3],
     ['?connect_timeout=15', 15],

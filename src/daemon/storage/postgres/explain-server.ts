@@ -13,6 +13,13 @@ export function explainServer(url: string, error: unknown): unknown {
 }
 
 function remedyFor(code: string, message: string): string {
+  if (message.endsWith('no encryption'))
+    return 'The server wants encryption: add sslmode=verify-full to the address.';
+  if (message.includes('does not support SSL')) return 'Without encryption, its address has sslmode=disable.';
+  if (message.includes('altnames'))
+    return 'Check the host of the address. With sslmode=verify-ca and sslrootcert=FILE, its certificate can be for any name.';
+  if (/\bcertificate\b/.test(message) && !message.includes('ENOENT'))
+    return 'Add sslrootcert=FILE, its root certificate, to the address, or sslmode=no-verify, which trusts any server.';
   if (code.startsWith('28') || /password|pg_hba\.conf/.test(message))
     return 'Check the user and the password of the address, and pg_hba.conf on the server.';
   if (code === '3D000') return 'Create the database with createdb, or name another one in the address.';

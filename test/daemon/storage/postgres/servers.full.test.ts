@@ -11,7 +11,7 @@ import { pauseProcess } from '../../../support/pause-process.ts';
 /** What a server sends for each message of a client; undefined: nothing, and the connection stays open. */
 type Answer = (message: 'startup' | 'query', connection: number) => Buffer | undefined | Promise<Buffer>;
 
-const options = { application_name: 'a test', options: '' };
+const options = { name: 'a test', settings: {} };
 const clients: pg.Client[] = [];
 
 const message = (type: string, content: Buffer): Buffer => {

@@ -20,8 +20,8 @@ export class CopyConnection {
   /** Rejects with `PostgresError`. */
   static async open(url: string): Promise<CopyConnection> {
     const client = await new DatabaseServers(url).connect({
-      application_name: 'gateway copy',
-      options: '-c search_path=gateway -c statement_timeout=0 -c idle_in_transaction_session_timeout=0',
+      name: 'gateway copy',
+      settings: { search_path: 'gateway', statement_timeout: 0, idle_in_transaction_session_timeout: 0 },
     });
     return new CopyConnection(client);
   }

@@ -2,15 +2,11 @@ import type pg from 'pg';
 import { whenLate } from '../../../runtime/when-late.ts';
 import { connectionLost } from './errors.ts';
 import type { FromServer, ServerChannel, ServerFailure, Step, ToServer } from './messages.ts';
-import { type DatabaseServers, serverFailure, wireOf } from './servers.ts';
+import { type DatabaseServers, type SessionOptions, serverFailure, wireOf } from './servers.ts';
 import { PreparedStatements, ScriptQuery, StepsQuery, type WireConnection } from './wire-queries.ts';
 
-export interface ConnectionOptions {
+export interface ConnectionOptions extends SessionOptions {
   servers: DatabaseServers;
-  /** Shown in `pg_stat_activity`. */
-  name: string;
-  /** Settings of the session, such as `statement_timeout`. */
-  settings: Readonly<Record<string, string | number>>;
   /** The connection counts as lost if an answer takes longer than this. */
   answerMs: number;
 }
@@ -65,14 +61,8 @@ class Session {
   #onReady: (() => void) | undefined;
   #status = 'I';
 
-  static async open({ servers, name, settings, answerMs }: ConnectionOptions): Promise<Session> {
-    const client = await servers.connect({
-      application_name: name,
-      options: Object.entries(settings)
-        .map(([setting, value]) => `-c ${setting}=${String(value).replace(/[\\ ]/g, '\\$&')}`)
-        .join(' '),
-    });
-    return new Session(client, answerMs);
+  static async open({ servers, answerMs, ...options }: ConnectionOptions): Promise<Session> {
+    return new Session(await servers.connect(options), answerMs);
   }
 
   constructor(client: pg.Client, answerMs: number) {

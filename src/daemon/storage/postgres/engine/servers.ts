@@ -1,9 +1,18 @@
 import pg from 'pg';
-import { connectSeconds, serverAddresses } from '../../../../shared/storage/database-url.ts';
+import { serverAddresses } from '../../../../shared/storage/database-url.ts';
 import { whenLate } from '../../../runtime/when-late.ts';
 import { connectionLost, isConnectionLost, PostgresError } from './errors.ts';
 import type { ServerFailure } from './messages.ts';
+import { accessTo } from './server-access.ts';
 import type { WireConnection } from './wire-queries.ts';
+
+/** What connections are opened with. */
+export interface SessionOptions {
+  /** Shown in `pg_stat_activity`. */
+  name: string;
+  /** Settings of the session, such as `statement_timeout`. */
+  settings: Readonly<Record<string, string | number>>;
+}
 
 /**
  * The servers that the address of a database names: a primary and its standbys, in any order. All connections use the same one, the
@@ -33,13 +42,13 @@ export class DatabaseServers {
   }
 
   /** Opens a connection. Rejects with `PostgresError`. */
-  async connect(config: Pick<pg.ClientConfig, 'application_name' | 'options'>): Promise<pg.Client> {
+  async connect(options: SessionOptions): Promise<pg.Client> {
     const used = this.#current;
     const failures: ServerFailure[] = [];
     for (const at of this.#inOrder()) {
       let client: pg.Client;
       try {
-        client = await connectTo({ ...config, connectionString: this.#addresses[at] });
+        client = await connectTo(this.#addresses[at] ?? '', options);
       } catch (error) {
         failures.push(serverFailure(error));
         continue;
@@ -50,7 +59,7 @@ export class DatabaseServers {
       }
       // Meanwhile another connection has found a server that took over from this one.
       wireOf(client).stream.destroy();
-      return this.connect(config);
+      return this.connect(options);
     }
     // What cannot be read now may be replaced just then.
     const url = await this.#readAgain().catch(() => this.#url);
@@ -58,7 +67,7 @@ export class DatabaseServers {
     this.#url = url;
     this.#addresses = serverAddresses(url);
     this.#current = 0;
-    return this.connect(config);
+    return this.connect(options);
   }
 
   /** The one in use first. */
@@ -106,29 +115,52 @@ export function serverFailure(error: unknown): ServerFailure {
 }
 
 /** Opens a connection to a server that accepts writes. */
-async function connectTo({ connectionString = '', ...config }: pg.ClientConfig): Promise<pg.Client> {
-  const client = new pg.Client({ ...config, connectionString, keepAlive: true });
-  // A statement that runs fails with the connection.
-  client.on('error', () => {});
-  const seconds = connectSeconds(connectionString);
-  const late = Promise.withResolvers<never>();
-  const stopWaiting = whenLate(seconds * 1000, () =>
-    late.reject(new Error(`the server did not answer within ${seconds} s`)),
-  );
-  try {
-    await Promise.race([client.connect().then(() => requirePrimary(client)), late.promise]);
-    return client;
-  } catch (error) {
-    wireOf(client).stream.destroy();
-    throw error;
-  } finally {
-    stopWaiting();
-  }
+async function connectTo(address: string, options: SessionOptions): Promise<pg.Client> {
+  const { config, seconds, isTlsOptional, mustBind } = await accessTo(address);
+  const open = async (more: pg.ClientConfig = {}) => {
+    const client = new pg.Client({ ...config, application_name: options.name, keepAlive: true, ...more });
+    // A statement that runs fails with the connection.
+    client.on('error', () => {});
+    const late = Promise.withResolvers<never>();
+    const stopWaiting = whenLate(seconds * 1000, () =>
+      late.reject(new Error(`the server did not answer within ${seconds} s`)),
+    );
+    try {
+      await Promise.race([prepare(client, options, mustBind), late.promise]);
+      return client;
+    } catch (error) {
+      wireOf(client).stream.destroy();
+      throw error;
+    } finally {
+      stopWaiting();
+    }
+  };
+  if (!isTlsOptional) return open();
+  return open().catch((error: Error) => {
+    if (!error.message.includes('does not support SSL')) throw error;
+    return open({ ssl: false });
+  });
 }
 
-/** Rejects for a standby, which may show old data; any server of the address may have become one since the last connection. */
-async function requirePrimary(client: pg.Client): Promise<void> {
-  const { rows } = await client.query<{ is_standby: boolean }>('SELECT pg_is_in_recovery() AS is_standby');
+/**
+ * Connects. Settings are not part of the start, where poolers refuse or ignore them (pgbouncer/pgbouncer#525, goauthentik/authentik#19939),
+ * and an address can have options of its own (neondatabase/neon#6291). Rejects for a standby, which may show old data; any server of the
+ * address may have become one since the last connection.
+ */
+async function prepare(client: pg.Client, { settings }: SessionOptions, mustBind: boolean): Promise<void> {
+  let isBound = false;
+  wireOf(client).once('authenticationSASL', ({ mechanisms }) => {
+    isBound = mechanisms.includes('SCRAM-SHA-256-PLUS');
+  });
+  await client.connect();
+  if (mustBind && !isBound)
+    throw new Error('channel binding is required, but the server does not ask for it');
+  const set = Object.entries(settings).map(
+    ([name, value]) => `, set_config('${name}', ${client.escapeLiteral(String(value))}, false)`,
+  );
+  const { rows } = await client.query<{ is_standby: boolean }>(
+    `SELECT pg_is_in_recovery() AS is_standby${set.join('')}`,
+  );
   if (!rows[0]?.is_standby) return;
   // The code of a server that is starting, as it can become the primary server at any time.
   throw new PostgresError({ code: '57P03', message: 'it is a standby, which accepts no writes' });

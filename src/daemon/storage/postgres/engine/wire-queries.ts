@@ -17,6 +17,7 @@ export interface WireConnection {
   execute(message: { portal: string; rows?: number }): void;
   sync(): void;
   on(event: 'readyForQuery', listener: (message: { status: string }) => void): void;
+  once(event: 'authenticationSASL', listener: (message: { mechanisms: string[] }) => void): void;
 }
 
 interface RowDescription {
