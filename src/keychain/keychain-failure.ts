@@ -52,14 +52,23 @@ export class KeychainFailure extends Error {
 const signs: readonly [RegExp, KeychainFault][] = [
   [/failed to load keytar|libsecret|cannot open shared object|NODE_MODULE_VERSION/i, 'no-library'],
   [
-    /autolaunch D-Bus|could not connect|connection refused|dbus-launch|DBUS_SESSION_BUS_ADDRESS/i,
+    /autolaunch (a )?D-?Bus|could not connect|connection refused|dbus-launch|DBUS_SESSION_BUS_ADDRESS/i,
     'no-session',
   ],
-  [/not provided by any \.service|ServiceUnknown|NameHasNoOwner|StartServiceByName|Spawn\./i, 'no-service'],
-  [/does not exist at path.{0,100}collection|no such collection/i, 'no-keyring'],
-  [/locked collection|is locked|user interaction is not allowed|-25308/i, 'locked'],
+  [
+    /not provided by any \.service|not activatable|could not activate|ServiceUnknown|NameHasNoOwner|StartServiceByName|Spawn\./i,
+    'no-service',
+  ],
+  [
+    /(does not exist at|no such object) path.{0,100}(collection|aliases)|no such collection|default keychain could not be found/i,
+    'no-keyring',
+  ],
+  [/locked collection|is locked|unlock|user interaction (is not allowed|failed)|-25308/i, 'locked'],
   [/timed? ?out|timeout was reached|did not receive a reply/i, 'timed-out'],
-  [/denied|not permitted|cancell?ed|dismissed|passphrase you entered|not authori[sz]ed/i, 'denied'],
+  [
+    /denied|policy prevents|not permitted|cancell?ed|dismissed|passphrase you entered|not authori[sz]ed|logon session/i,
+    'denied',
+  ],
 ];
 
 /** Maps a message of keytar to a reason. Sources: messages of libsecret, GLib and Apple as observed. */
