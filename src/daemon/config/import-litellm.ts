@@ -13,13 +13,35 @@ type Upstream = NonNullable<ConfigFile['upstreams']>[number];
 /** Providers with OpenAI's chat format: their address, and the variable that LiteLLM reads for their key. */
 const compatible: Readonly<Record<string, { baseUrl: string; keyEnv: string }>> = {
   cerebras: { baseUrl: 'https://api.cerebras.ai/v1', keyEnv: 'CEREBRAS_API_KEY' },
+  codestral: { baseUrl: 'https://codestral.mistral.ai/v1', keyEnv: 'CODESTRAL_API_KEY' },
+  dashscope: {
+    baseUrl: 'https://dashscope-intl.aliyuncs.com/compatible-mode/v1',
+    keyEnv: 'DASHSCOPE_API_KEY',
+  },
+  deepinfra: { baseUrl: 'https://api.deepinfra.com/v1/openai', keyEnv: 'DEEPINFRA_API_KEY' },
   deepseek: { baseUrl: 'https://api.deepseek.com/v1', keyEnv: 'DEEPSEEK_API_KEY' },
   fireworks_ai: { baseUrl: 'https://api.fireworks.ai/inference/v1', keyEnv: 'FIREWORKS_AI_API_KEY' },
   groq: { baseUrl: 'https://api.groq.com/openai/v1', keyEnv: 'GROQ_API_KEY' },
+  hyperbolic: { baseUrl: 'https://api.hyperbolic.xyz/v1', keyEnv: 'HYPERBOLIC_API_KEY' },
+  minimax: { baseUrl: 'https://api.minimax.io/v1', keyEnv: 'MINIMAX_API_KEY' },
   mistral: { baseUrl: 'https://api.mistral.ai/v1', keyEnv: 'MISTRAL_API_KEY' },
+  moonshot: { baseUrl: 'https://api.moonshot.ai/v1', keyEnv: 'MOONSHOT_API_KEY' },
   nvidia_nim: { baseUrl: 'https://integrate.api.nvidia.com/v1', keyEnv: 'NVIDIA_NIM_API_KEY' },
+  perplexity: { baseUrl: 'https://api.perplexity.ai', keyEnv: 'PERPLEXITYAI_API_KEY' },
+  sambanova: { baseUrl: 'https://api.sambanova.ai/v1', keyEnv: 'SAMBANOVA_API_KEY' },
   together_ai: { baseUrl: 'https://api.together.xyz/v1', keyEnv: 'TOGETHERAI_API_KEY' },
+  volcengine: { baseUrl: 'https://ark.cn-beijing.volces.com/api/v3', keyEnv: 'VOLCENGINE_API_KEY' },
   xai: { baseUrl: 'https://api.x.ai/v1', keyEnv: 'XAI_API_KEY' },
+  zai: { baseUrl: 'https://api.z.ai/api/paas/v4', keyEnv: 'ZAI_API_KEY' },
+};
+
+/** The hosts of built-in providers, whose addresses need not be written. */
+const ownHosts: Readonly<Record<string, KnownProvider>> = {
+  'api.openai.com': 'openai',
+  'api.anthropic.com': 'anthropic',
+  'generativelanguage.googleapis.com': 'google',
+  'openrouter.ai': 'openrouter',
+  'ai-gateway.vercel.sh': 'vercel',
 };
 
 /** LiteLLM's names of servers that are only known by their address. */
@@ -47,6 +69,7 @@ const accounts: Partial<Record<KnownProvider, Pick<Upstream, 'base_url' | 'wire'
 /** What is translated of a model's parameters. */
 const readParameters = new Set([
   ...['model', 'api_base', 'base_url', 'api_key', 'api_version', 'weight', 'rpm'],
+  ...['custom_llm_provider', 'litellm_credential_name'],
   ...['input_cost_per_token', 'output_cost_per_token'],
   ...['cache_read_input_token_cost', 'cache_creation_input_token_cost'],
 ]);
@@ -71,9 +94,11 @@ export function importLiteLlm(
   const file = mapOf(read.value);
   const entries = listOf(file.model_list).map(mapOf);
   if (entries.length === 0) {
-    return {
-      faults: [{ place: path, message: 'it has no model_list: is it the configuration of a LiteLLM proxy?' }],
-    };
+    const message =
+      file.include === undefined
+        ? 'it has no model_list: is it the configuration of a LiteLLM proxy?'
+        : `it has no model_list; import the files that it includes: ${listOf(file.include).join(', ')}`;
+    return { faults: [{ place: path, message }] };
   }
   return new Import(file, entries, env).result();
 }
@@ -110,8 +135,8 @@ class Import {
 
   #addModel(entry: JsonObject): void {
     const name = textOf(entry.model_name) ?? '';
-    const params = mapOf(entry.litellm_params);
-    const model = textOf(params.model) ?? '';
+    const params = this.#withCredential(mapOf(entry.litellm_params));
+    const model = this.#modelIn(params);
     if (this.#addressOf(params) === '') {
       const unset = variableIn(textOf(params.api_base) ?? textOf(params.base_url));
       this.#notes.push(`The model ${name} is left out: its address is in ${unset}, which is not set here.`);
@@ -126,17 +151,44 @@ class Import {
       );
       return;
     }
-    // A wildcard forwards names as they are, which needs no alias.
-    if (name.includes('*')) return;
+    if (name.includes('*')) {
+      // A wildcard that forwards names as they are needs no alias.
+      if (name !== '*' && name !== model && name !== target)
+        this.#notes.push(`The names ${name} are not imported: call ${target} instead.`);
+      return;
+    }
     const weight = numberOf(params.weight) ?? numberOf(params.rpm ?? entry.rpm);
     this.#groups.set(name, [...(this.#groups.get(name) ?? []), { model: target, weight }]);
+  }
+
+  /** With what `credential_list` has by its name. */
+  #withCredential(params: JsonObject): JsonObject {
+    const name = textOf(params.litellm_credential_name);
+    if (name === undefined) return params;
+    const all = listOf(this.#file.credential_list).map(mapOf);
+    const found = all.find(({ credential_name }) => credential_name === name);
+    if (found === undefined) this.#notes.push(`There is no credential ${name}.`);
+    return { ...mapOf(found?.credential_values), ...params };
+  }
+
+  /** The provider and the model, of which each may be written elsewhere. */
+  #modelIn(params: JsonObject): string {
+    const written = textOf(params.model) ?? '';
+    const variable = variableIn(written);
+    const model = variable === undefined ? written : (this.#env[variable] ?? '');
+    const provider = textOf(params.custom_llm_provider);
+    return provider === undefined || model.startsWith(`${provider}/`) ? model : `${provider}/${model}`;
   }
 
   /** The model's name here; undefined for a provider that cannot be called. */
   #targetOf(model: string, params: JsonObject): string | undefined {
     const [provider, name] = splitModel(model);
-    const baseUrl = this.#addressOf(params);
-    const known = ownValue(otherNames, provider) ?? (isKnownProvider(provider) ? provider : undefined);
+    const named = ownValue(otherNames, provider) ?? (isKnownProvider(provider) ? provider : undefined);
+    const written = this.#addressOf(params) ?? this.#env[`${provider.toUpperCase()}_API_BASE`];
+    const host = ownValue(ownHosts, URL.canParse(written ?? '') ? new URL(written ?? '').host : '');
+    // OpenAI's format at the address of another one.
+    const known = named === 'openai' ? (host ?? named) : named;
+    const baseUrl = host !== undefined && host === known ? undefined : written;
     if (known !== undefined && baseUrl === undefined) {
       if (pricesIn(params)) this.#notes.push(`The prices of ${model} are left out: it has list prices.`);
       const [usual] = providerFacts[known].keyVariables;
@@ -258,9 +310,10 @@ class Import {
     const named = all.map(
       ([model, others]) => [model, listOf(others).flatMap((one) => textOf(one) ?? [])] as const,
     );
-    return Object.fromEntries(
-      named.filter(([, others]) => others.length > 0).map(([model, others]) => [model, [...others]]),
-    );
+    if (named.some(([model]) => model === '*'))
+      this.#notes.push('The fallbacks of * are not imported: a model has fallbacks of its own.');
+    const kept = named.filter(([model, others]) => model !== '*' && others.length > 0);
+    return Object.fromEntries(kept.map(([model, others]) => [model, [...others]]));
   }
 
   #noteOthers(): void {
@@ -270,7 +323,7 @@ class Import {
       'router_settings.model_group_alias',
     ]);
     const left = Object.entries(this.#file)
-      .filter(([section]) => section !== 'model_list')
+      .filter(([section]) => section !== 'model_list' && section !== 'credential_list')
       .flatMap(([section, settings]) => {
         const names = Object.keys(mapOf(settings)).map((name) => `${section}.${name}`);
         return names.length > 0 ? names : [section];
