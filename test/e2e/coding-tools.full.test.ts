@@ -1,5 +1,5 @@
 import { mkdtempSync, writeFileSync } from 'node:fs';
-import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
+import { mkdir, mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
@@ -51,9 +51,19 @@ interface Workspace {
   ) => ReturnType<typeof runCodingTool>;
 }
 
+/** What people have in the files of their settings: with it, calls went past the gateway (ollama/ollama#16097, lmstudio-ai/lms#561). */
+const elsewhere = {
+  ANTHROPIC_BASE_URL: 'http://127.0.0.1:9',
+  ANTHROPIC_AUTH_TOKEN: 'of-another-place',
+  ANTHROPIC_MODEL: 'glm-5',
+  CLAUDE_CODE_USE_BEDROCK: '1',
+};
+
 async function workspace(model: string): Promise<Workspace> {
   const work = await mkdtemp(join(folder, 'work-'));
   const home = await mkdtemp(join(folder, 'home-'));
+  await mkdir(join(home, '.claude'));
+  await writeFile(join(home, '.claude/settings.json'), JSON.stringify({ env: elsewhere }));
   const notes = join(work, 'notes.txt');
   await writeFile(notes, 'My favourite colour.\n');
   const { daemon } = backends;

@@ -1,5 +1,5 @@
 import { mkdtempSync, writeFileSync } from 'node:fs';
-import { rm } from 'node:fs/promises';
+import { mkdir, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, expect, test } from 'vitest';
@@ -60,6 +60,10 @@ const place = () => ({ folder, home: folder, daemon, contextLength: 128_000, isS
 test.runIf(hasCodingTool('claude'))(
   `Claude Code asks with the token of its plan${codingToolSkipReason('claude')}`,
   async () => {
+    // A file of its settings may name another place.
+    await mkdir(join(folder, '.claude'));
+    const env = { ANTHROPIC_BASE_URL: 'http://127.0.0.1:9', ANTHROPIC_AUTH_TOKEN: 'of-another-place' };
+    await writeFile(join(folder, '.claude/settings.json'), JSON.stringify({ env }));
     const { code, stdout, stderr } = await runCodingTool({
       ...place(),
       name: 'claude',

@@ -92,7 +92,8 @@ describe('starting a tool', () => {
     const { env, args: given } = await recorded();
     expect(env.OPENAI_API_BASE).toBe(`${daemon.url}/v1`);
     expect(env.OPENAI_API_KEY).not.toBe(daemon.key);
-    expect(given).toEqual(['--model', 'openai/sim/echo', '--no-show-model-warnings', '--yes', '3']);
+    expect(given.slice(-3)).toEqual(['--no-show-model-warnings', '--yes', '3']);
+    expect(given.join(' ')).toContain('--model openai/sim/echo');
     const [key] = await keys();
     expect(key).toMatchObject({
       name: 'aider',
@@ -261,4 +262,24 @@ test('no tool gets the key as an argument, where other users could see it', () =
     expect([...args, ...Object.values(env)].join(' '), tool.command).toContain(target.model);
     expect([...args, ...Object.values(env)].join(' '), tool.command).toContain(target.url);
   }
+});
+
+test('what files of a tool’s own settings name does not win over the gateway', () => {
+  const target = { url: 'http://127.0.0.1:4100', key: 'gwk_secret', model: 'm', contextLength: null };
+  const settingsOf = (name: string) =>
+    tools.find(({ command }) => command === name)?.settings({ ...target, outputTokensMax: null });
+  const [option, json = ''] = settingsOf('claude')?.args ?? [];
+  expect(option).toBe('--settings');
+  expect(JSON.parse(json).env).toMatchObject({
+    ANTHROPIC_BASE_URL: target.url,
+    ANTHROPIC_MODEL: 'm',
+    ANTHROPIC_AUTH_TOKEN: '',
+    CLAUDE_CODE_USE_BEDROCK: '',
+  });
+  const openCode = JSON.parse(settingsOf('opencode')?.env.OPENCODE_CONFIG_CONTENT ?? '');
+  expect(openCode).toMatchObject({
+    enabled_providers: ['gateway'],
+    agent: { build: { model: 'gateway/m' }, title: { model: 'gateway/m' } },
+  });
+  expect(settingsOf('aider')?.args?.join(' ')).toContain('--weak-model openai/m --editor-model openai/m');
 });

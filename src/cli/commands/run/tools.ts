@@ -37,6 +37,16 @@ const keyVariable = 'GATEWAY_API_KEY';
 
 /** With one of these, Claude Code calls another provider. */
 const otherPlaces = ['CLAUDE_CODE_USE_BEDROCK', 'CLAUDE_CODE_USE_FOUNDRY', 'CLAUDE_CODE_USE_VERTEX'];
+const tokens = ['ANTHROPIC_API_KEY', 'ANTHROPIC_AUTH_TOKEN'];
+
+/**
+ * Variables in the files of Claude Code's settings replace those of its environment, and would send its calls elsewhere; an argument
+ * replaces both. Source: ollama/ollama#16097, lmstudio-ai/lms#561.
+ */
+function overFiles(env: Record<string, string>, more: { apiKeyHelper?: string } = {}): string[] {
+  const empty = Object.fromEntries([...tokens, ...otherPlaces].map((name) => [name, '']));
+  return ['--settings', JSON.stringify({ env: { ...empty, ...env }, ...more })];
+}
 
 /**
  * Claude Code. Source: code.claude.com/docs/en/env-vars and /model-config. It asks for models by class for its own purposes,
@@ -46,10 +56,9 @@ const claudeCode: Tool = {
   command: 'claude',
   title: 'Claude Code',
   install: 'npm install -g @anthropic-ai/claude-code',
-  settings: ({ url, key, model, contextLength }) => ({
-    env: {
+  settings: ({ url, key, model, contextLength }) => {
+    const env = {
       ANTHROPIC_BASE_URL: url,
-      ANTHROPIC_AUTH_TOKEN: key,
       ANTHROPIC_MODEL: model,
       ANTHROPIC_DEFAULT_FABLE_MODEL: model,
       ANTHROPIC_DEFAULT_OPUS_MODEL: model,
@@ -57,17 +66,21 @@ const claudeCode: Tool = {
       ANTHROPIC_DEFAULT_HAIKU_MODEL: model,
       CLAUDE_CODE_SUBAGENT_MODEL: model,
       ...(contextLength !== null && { CLAUDE_CODE_MAX_CONTEXT_TOKENS: String(contextLength) }),
-    },
-    unset: ['ANTHROPIC_API_KEY', ...otherPlaces],
-  }),
-  subscription: ({ url, key, model }) => ({
-    env: {
-      ANTHROPIC_BASE_URL: url,
-      ANTHROPIC_CUSTOM_HEADERS: `${gatewayKeyHeader}: ${key}`,
-      ...(model !== undefined && { ANTHROPIC_MODEL: model }),
-    },
-    unset: ['ANTHROPIC_API_KEY', 'ANTHROPIC_AUTH_TOKEN', ...otherPlaces],
-  }),
+    };
+    return {
+      env: { ...env, ANTHROPIC_AUTH_TOKEN: key, [keyVariable]: key },
+      unset: ['ANTHROPIC_API_KEY', ...otherPlaces],
+      args: overFiles(env, { apiKeyHelper: `"${process.execPath}" -p process.env.${keyVariable}` }),
+    };
+  },
+  subscription: ({ url, key, model }) => {
+    const env = { ANTHROPIC_BASE_URL: url, ...(model !== undefined && { ANTHROPIC_MODEL: model }) };
+    return {
+      env: { ...env, ANTHROPIC_CUSTOM_HEADERS: `${gatewayKeyHeader}: ${key}` },
+      unset: [...tokens, ...otherPlaces],
+      args: overFiles(env),
+    };
+  },
 };
 
 /** Codex. Source: its configuration reference; the value of `-c` is TOML, of which JSON strings are a part. */
@@ -101,7 +114,13 @@ const codex: Tool = {
   },
 };
 
-/** OpenCode. Source: opencode.ai/docs/config and /docs/providers; the inline configuration overrides its files. */
+/** The agents that OpenCode has without a configuration, for each of which a file can name a model of its own. */
+const openCodeAgents = ['build', 'compaction', 'explore', 'general', 'plan', 'summary', 'title'];
+
+/**
+ * OpenCode. Source: opencode.ai/docs/config, /docs/providers and /docs/agents; the inline configuration overrides its files. Models of
+ * other providers would be called past the gateway.
+ */
 const openCode: Tool = {
   command: 'opencode',
   title: 'OpenCode',
@@ -112,6 +131,8 @@ const openCode: Tool = {
     const config = {
       model: name,
       small_model: name,
+      agent: Object.fromEntries(openCodeAgents.map((agent) => [agent, { model: name }])),
+      enabled_providers: ['gateway'],
       provider: {
         gateway: {
           npm: '@ai-sdk/openai-compatible',
@@ -125,14 +146,21 @@ const openCode: Tool = {
   },
 };
 
-/** Aider. Source: aider.chat/docs/llms/openai-compat.html and /docs/config/options.html. */
+/**
+ * Aider. Source: aider.chat/docs/llms/openai-compat.html and /docs/config/options.html. A file `.env` of the repository replaces the
+ * variables of OpenAI's SDK, but not its own; files of its configuration name models for other purposes.
+ */
 const aider: Tool = {
   command: 'aider',
   title: 'Aider',
   install: 'uv tool install aider-chat',
   settings: ({ url, key, model }) => ({
-    env: { OPENAI_API_BASE: `${url}/v1`, OPENAI_API_KEY: key },
-    args: ['--model', `openai/${model}`, '--no-show-model-warnings'],
+    env: { OPENAI_API_BASE: `${url}/v1`, OPENAI_API_KEY: key, AIDER_OPENAI_API_KEY: key },
+    args: [
+      ...['--openai-api-base', `${url}/v1`],
+      ...['--model', '--weak-model', '--editor-model'].flatMap((option) => [option, `openai/${model}`]),
+      '--no-show-model-warnings',
+    ],
   }),
 };
 
