@@ -25,6 +25,8 @@ export interface RunOptions {
   /** Called with each piece of output as it is written. */
   onStdout?: (text: string) => void;
   onStderr?: (text: string) => void;
+  /** Default: that of this machine. */
+  platform?: NodeJS.Platform;
   serve?: DaemonModule['serve'];
   restore?: DaemonModule['restore'];
   copyStorage?: DaemonModule['copyStorage'];
@@ -75,7 +77,7 @@ export async function runCli(args: string[], options: RunOptions = {}): Promise<
       rows: () => 24,
     },
     env: options.env ?? {},
-    platform: process.platform,
+    platform: options.platform ?? process.platform,
     home: options.env?.GATEWAY_HOME ?? '/nonexistent',
     commands: commandIndex,
     now: options.now ?? Date.now,

@@ -202,6 +202,30 @@ esac
     await writeFile(join(home, 'refuse'), '');
     const { code, stderr } = await runCli(['service', 'install'], { env });
     expect({ code, stderr }).toMatchObject({ code: 1, stderr: expect.stringContaining('connect to bus') });
+    expect(stderr).toContain('log in as the user itself, without sudo or su');
+  });
+
+  test.each([
+    ['lets go of it late', 2, 0, ''],
+    ['has no session of a screen', 99, 1, 'Log in on the screen of this Mac once'],
+  ])('a launchd that %s', async (_what, refusals, expected, says) => {
+    const fake = `#!/bin/sh
+echo "$1" >> ${home}/calls
+[ "$1" != print ] || exit 113
+[ "$1" != bootstrap ] || [ "$(grep -c bootstrap ${home}/calls)" -gt ${refusals} ] || { echo "Bootstrap failed: 5: Input/output error" >&2; exit 5; }
+`;
+    await writeFile(join(home, 'bin', 'launchctl'), fake);
+    await chmod(join(home, 'bin', 'launchctl'), 0o755);
+    const { code, stderr } = await runCli(['service', 'install'], { env, platform: 'darwin' });
+    expect({ code, stderr }).toMatchObject({ code: expected, stderr: expect.stringContaining(says) });
+    expect((await calls()).slice(0, 6)).toEqual([
+      'print',
+      'enable',
+      'bootstrap',
+      'bootout',
+      'bootstrap',
+      'bootout',
+    ]);
   });
 
   test('a daemon running in a terminal must be stopped first', async () => {

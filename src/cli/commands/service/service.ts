@@ -47,20 +47,19 @@ async function install(context: Context, { config, env: names, print }: InstallO
   const facts = factsOf(context, { config, environmentFile });
   const text = manager.text(facts);
   if (print) return context.out.text(text);
-  const { env } = context;
   const running = readDaemonFile(context);
-  const isService = (await run(manager.probe, env)).code === 0;
+  const isService = (await run(manager.probe, context)).code === 0;
   if (running && !isService) {
     throw new CliError(`The daemon is already running (process ${running.pid}).`, {
       exit: exitCodes.failed,
       next: 'Stop it first: gateway stop',
     });
   }
-  writePrivate(environmentFile, environmentText(env, names?.split(',') ?? []), { mode: 0o600 });
+  writePrivate(environmentFile, environmentText(context.env, names?.split(',') ?? []), { mode: 0o600 });
   writePrivate(manager.file, text, { mode: 0o644 });
   await verify(context, manager);
-  if (context.platform === 'darwin' && isService) await run(manager.stop[0] ?? [], env);
-  for (const command of manager.start) await runOrThrow(context, command);
+  if (context.platform === 'darwin' && isService) await run(manager.stop[0] ?? [], context);
+  for (const command of manager.start) await runOrThrow(context, command, manager);
   if (context.out.wantsJson()) {
     await context.out.document({ file: manager.file, environment_file: environmentFile });
   }
@@ -99,19 +98,38 @@ function writePrivate(file: string, text: string, { mode }: { mode: number }): v
 }
 
 /** Warns about a unit file that systemd-analyze, where installed, rejects. */
-async function verify({ platform, env, out }: Context, { file }: ServiceManager): Promise<void> {
-  if (platform !== 'linux') return;
-  const { code, text } = await run(['systemd-analyze', '--user', 'verify', file], env);
-  if (code !== undefined && code !== 0) out.warn(`systemd-analyze: ${text}`);
+async function verify(context: Context, { file }: ServiceManager): Promise<void> {
+  if (context.platform !== 'linux') return;
+  const { code, text } = await run(['systemd-analyze', '--user', 'verify', file], context);
+  if (code !== undefined && code !== 0) context.out.warn(`systemd-analyze: ${text}`);
 }
 
-async function runOrThrow({ env }: Context, command: string[]): Promise<void> {
-  const { code, text } = await run(command, env);
-  if (code === 0) return;
-  throw new CliError(`${command.join(' ')} failed: ${text}`, {
-    exit: exitCodes.failed,
-    next: 'The files are written, but the service manager did not accept them.',
-  });
+const attemptsMax = 5;
+const inputOutputError = 5;
+
+async function runOrThrow(context: Context, command: string[], { stop }: ServiceManager): Promise<void> {
+  for (let attempt = 1; ; attempt += 1) {
+    const { code, text } = await run(command, context);
+    if (code === 0) return;
+    // launchd still has the service that it was told to end. Source: tomcounsell/ai#2013, openclaw/openclaw#48476.
+    const isHeld = command[1] === 'bootstrap' && code === inputOutputError;
+    if (!isHeld || attempt === attemptsMax) {
+      throw new CliError(`${command.join(' ')} failed: ${text}`, {
+        exit: exitCodes.failed,
+        next: `The files are written. ${remedyFor(text)}`,
+      });
+    }
+    await run(stop[0] ?? [], context);
+    await context.sleep(1000);
+  }
+}
+
+function remedyFor(text: string): string {
+  if (/connect to bus|booted with systemd/i.test(text))
+    return 'There is no session of this user here: log in as the user itself, without sudo or su; where there is no systemd, start gateway serve in another way.';
+  if (/Bootstrap failed|Domain does not support/.test(text))
+    return 'Log in on the screen of this Mac once: the service of a user needs its session there.';
+  return 'The service manager did not accept them.';
 }
 
 export const uninstallServiceCommand = (context: Context) =>
@@ -122,17 +140,17 @@ export const uninstallServiceCommand = (context: Context) =>
 /** Keeps data and configuration. */
 async function uninstall(context: Context): Promise<void> {
   const manager = serviceManager(context);
-  const { env, out } = context;
+  const { out } = context;
   const wasThere = existsSync(manager.file);
   if (wasThere) {
     for (const command of manager.stop) {
-      const { code, text } = await run(command, env);
+      const { code, text } = await run(command, context);
       if (code !== 0) out.warn(`${command.join(' ')}: ${text}`);
     }
   }
   rmSync(manager.file, { force: true });
   rmSync(`${foldersOf(context).config}/service.env`, { force: true });
-  if (wasThere && context.platform === 'linux') await run(['systemctl', '--user', 'daemon-reload'], env);
+  if (wasThere && context.platform === 'linux') await run(['systemctl', '--user', 'daemon-reload'], context);
   if (out.wantsJson()) return out.document({ file: manager.file, removed: wasThere });
   out.note(
     wasThere ? 'The service was removed. Data and configuration were kept.' : 'No service was installed.',
@@ -161,7 +179,7 @@ async function showStatus(context: Context): Promise<void> {
   const missing = missingProgram(context);
   if (missing !== undefined)
     context.out.warn(`The service starts ${missing}, which does not exist. Run: gateway service install`);
-  const { code, text } = await run(manager.probe, context.env);
+  const { code, text } = await run(manager.probe, context);
   const isInstalled = existsSync(manager.file);
   const running = code === 0 ? readDaemonFile(context) : undefined;
   const status: Status = {
@@ -227,7 +245,10 @@ function serviceManager(context: Context): ServiceManager {
     return {
       file,
       text: (facts) => plistText(facts, { logFile: `${foldersOf(context).data}/service.log` }),
-      start: [['launchctl', 'bootstrap', domain, file]],
+      start: [
+        ['launchctl', 'enable', `${domain}/${launchdLabel}`],
+        ['launchctl', 'bootstrap', domain, file],
+      ],
       stop: [['launchctl', 'bootout', `${domain}/${launchdLabel}`]],
       probe: ['launchctl', 'print', `${domain}/${launchdLabel}`],
     };
@@ -245,12 +266,19 @@ interface CommandResult {
 }
 
 /** Runs a command with this command's environment. Never rejects. */
-export function run([program = '', ...words]: string[], env: Context['env']): Promise<CommandResult> {
+function run([program = '', ...words]: string[], context: Context): Promise<CommandResult> {
   return new Promise((resolve) => {
-    execFile(program, words, { env }, (error, stdout, stderr) => {
+    execFile(program, words, { env: sessionOf(context) }, (error, stdout, stderr) => {
       const text = `${stdout}${stderr}`.trim();
       if (!error) return resolve({ code: 0, text });
       resolve({ code: typeof error.code === 'number' ? error.code : undefined, text: text || error.message });
     });
   });
+}
+
+/** With the folder by which systemctl finds its manager, which su, cron and some logins leave out. Source: MetPX/sarracenia#1319, geldata/gel#3237. */
+function sessionOf({ env, platform }: Context): Context['env'] {
+  const folder = `/run/user/${process.getuid?.()}`;
+  if (platform !== 'linux' || env.XDG_RUNTIME_DIR || !existsSync(`${folder}/bus`)) return env;
+  return { ...env, XDG_RUNTIME_DIR: folder };
 }
