@@ -24,6 +24,7 @@ export interface AgeCost {
   all: number;
   threads: Partial<Record<ThreadKind, number>>;
   calls: number;
+  failures: Record<string, number>;
   failed: number;
 }
 
@@ -98,7 +99,8 @@ async function ageOf(
       after.map(([thread, seconds]) => [thread, ((seconds - (before[thread] ?? 0)) / result.served) * 1000]),
     );
     const all = Object.values(threads).reduce((sum, ms) => sum + ms, 0);
-    return { all, threads, calls: result.served, failed: result.failed };
+    const { served: calls, failures, failed } = result;
+    return { all, threads, calls, failures, failed };
   };
   const isWanted = (id: AgeId) =>
     ages.findIndex((age) => age.id === id) <= ages.findIndex((age) => age.id === until);

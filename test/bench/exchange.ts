@@ -5,7 +5,8 @@ import { clockUs, endMarks, stampDigits, tokenMarks, type Wire } from './wires.t
 
 /** What one request came to. Times are milliseconds. */
 export interface Answered {
-  isGood: boolean;
+  /** Why it is no good answer, such as `status 503`. */
+  fault: string | undefined;
   tokens: number;
   firstTokenMs: number | undefined;
   transitsMs: number[];
@@ -106,7 +107,8 @@ export class Exchange {
     const { streamTokens } = this.#options;
     const isStreamWhole =
       streamTokens === undefined || (this.#tokens.count === streamTokens && this.#ends.count > 0);
-    this.#answered.isGood = isWhole && this.#status === 200 && isStreamWhole;
+    if (this.#status !== 200 && this.#status !== 0) this.#answered.fault = `status ${this.#status}`;
+    else if (!isWhole || !isStreamWhole) this.#answered.fault = 'not whole';
     this.#answered.tokens = this.#tokens.count;
     done(this.#answered);
   }
@@ -119,5 +121,5 @@ export class Exchange {
 }
 
 function noAnswer(): Answered {
-  return { isGood: false, tokens: 0, firstTokenMs: undefined, transitsMs: [] };
+  return { fault: undefined, tokens: 0, firstTokenMs: undefined, transitsMs: [] };
 }

@@ -32,7 +32,9 @@ export interface LoadResult {
   /** Answers a second while measuring. */
   answersPerSecond: number;
   tokensPerSecond: number;
-  /** Answers with another status than 200, streams that were not whole, connections that broke, requests never sent. */
+  /** How many requests were never sent, answered with which status but 200, not whole, or not at all. */
+  failures: Record<string, number>;
+  /** Their sum. */
   failed: number;
   /** From when a request was due to its last byte. */
   latency: Spread;

@@ -23,7 +23,7 @@ class Run {
   #served = 0;
   #measured = 0;
   #tokens = 0;
-  #failed = 0;
+  readonly #failures: Record<string, number> = {};
   readonly #latencies: number[] = [];
   readonly #firstTokens: number[] = [];
   readonly #transits: number[] = [];
@@ -43,11 +43,11 @@ class Run {
 
   fire(exchange: Exchange, dueAt: number, onDone: () => void): void {
     this.#running += 1;
-    exchange.send(({ isGood, tokens, firstTokenMs, transitsMs }) => {
+    exchange.send(({ fault, tokens, firstTokenMs, transitsMs }) => {
       const now = performance.now();
       this.#running -= 1;
       this.#served += 1;
-      if (!isGood) this.#failed += 1;
+      if (fault !== undefined) this.addFailures(fault, 1);
       // Rates count what ends while measuring, latencies what was due while measuring.
       if (now >= this.#measureFrom && now < this.#measureUntil) {
         this.#measured += 1;
@@ -62,19 +62,21 @@ class Run {
     });
   }
 
-  addFailures(count: number): void {
-    this.#failed += count;
+  addFailures(fault: string, count: number): void {
+    if (count > 0) this.#failures[fault] = (this.#failures[fault] ?? 0) + count;
   }
 
   async finish(): Promise<LoadResult> {
     const giveUpAt = performance.now() + graceMs;
     while (this.#running > 0 && performance.now() < giveUpAt) await sleep(5);
+    this.addFailures('not answered', this.#running);
     const seconds = this.task.measuredMs / 1000;
     return {
       served: this.#served,
       answersPerSecond: this.#measured / seconds,
       tokensPerSecond: this.#tokens / seconds,
-      failed: this.#failed + this.#running,
+      failures: this.#failures,
+      failed: Object.values(this.#failures).reduce((sum, count) => sum + count, 0),
       latency: spreadOf(this.#latencies),
       firstToken: spreadOf(this.#firstTokens),
       transit: spreadOf(this.#transits),
@@ -112,7 +114,7 @@ async function runOpen(run: Run, exchanges: Exchange[], perSecond: number): Prom
   });
   await sleep(run.task.warmupMs + run.task.measuredMs);
   await metronome.stop();
-  run.addFailures(waiting.splice(0).length);
+  run.addFailures('not sent', waiting.splice(0).length);
 }
 
 async function runTask(task: LoadTask): Promise<LoadResult> {
