@@ -44,7 +44,7 @@ export function overviewScreen({ baseUrl, keyNames }: OverviewOptions): Screen<T
     hasNoCount: true,
     get empty() {
       return [
-        'No calls in this period. Press ] for a longer one, 1 for the traffic, or send a call:',
+        'No calls in this period. Press ] for a longer one, 1 for the calls, or send a call:',
         '  gateway respond "What is a mutex?"',
         `  SDK base URL   ${baseUrl()}/v1`,
         '  SDK API key    gateway keys default',
