@@ -84,7 +84,7 @@ describe.skipIf(missing !== undefined)(
       writeFileSync(join(folder, 'root.pem'), testCertificate.cert);
       writeFileSync(join(folder, 'other.pem'), localhostCertificate.cert);
       await server.query(
-        "SET password_encryption = 'scram-sha-256'; CREATE ROLE bound LOGIN PASSWORD 'secret'",
+        "SET password_encryption = 'scram-sha-256'; CREATE ROLE bound LOGIN PASSWORD 'secret'; CREATE ROLE plain LOGIN PASSWORD 'secret'",
       );
       process.on('warning', onWarning);
     });
@@ -139,7 +139,7 @@ describe.skipIf(missing !== undefined)(
         await writeAs('server.key', testCertificate.key);
         await writeAs(
           'pg_hba.conf',
-          'hostssl all bound 127.0.0.1/32 scram-sha-256\nhost all gateway 127.0.0.1/32 trust',
+          'hostssl all bound 127.0.0.1/32 scram-sha-256\nhostssl all plain 127.0.0.1/32 password\nhost all gateway 127.0.0.1/32 trust',
         );
         await reload('ALTER SYSTEM SET ssl = on');
         await eventually('the server encrypts', () =>
@@ -190,6 +190,8 @@ describe.skipIf(missing !== undefined)(
         const required = `?sslmode=verify-ca&sslrootcert=${folder}/root.pem&channel_binding=require`;
         expect(await session(required, { user: 'bound:secret' })).toMatchObject({ encrypted: true });
         expect(await failure(required)).toMatch(/channel binding is required/);
+        expect(await failure(required, { user: 'plain:secret' })).toMatch(/channel binding is required/);
+        expect(await failure(required, { user: 'bound:wrong' })).toMatch(/password authentication failed/);
       });
 
       test('no warnings are printed of modes', () => {

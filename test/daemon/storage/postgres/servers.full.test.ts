@@ -133,6 +133,22 @@ describe('the servers of an address', () => {
     expect(failure.message).toMatch(/^a: ENOENT.*missing\.pem.*; b: /);
   });
 
+  test.each([
+    ['a password in the clear', 3],
+    ['a password as MD5', 5],
+  ])('%s is not sent where channel binding is required', async (_what, code) => {
+    let isSent = false;
+    const asking = Buffer.alloc(8);
+    asking.writeInt32BE(code);
+    const address = await serve((asked) => {
+      isSent ||= asked === 'query';
+      return asked === 'startup' ? message('R', code === 3 ? asking.subarray(0, 4) : asking) : ready;
+    });
+    const url = `postgres://gateway:secret@${address}/gateway?channel_binding=require`;
+    expect((await failureOf(new DatabaseServers(url))).message).toMatch(/^channel binding is required/);
+    expect(isSent).toBe(false);
+  });
+
   test('an address is read again when no connection can be opened: its password was changed', async () => {
     const refused = await serve(refusing('28P01', 'password authentication failed'));
     const other = await serve(primary);

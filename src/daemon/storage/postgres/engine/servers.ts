@@ -148,13 +148,26 @@ async function connectTo(address: string, options: SessionOptions): Promise<pg.C
  * address may have become one since the last connection.
  */
 async function prepare(client: pg.Client, { settings }: SessionOptions, mustBind: boolean): Promise<void> {
-  let isBound = false;
-  wireOf(client).once('authenticationSASL', ({ mechanisms }) => {
-    isBound = mechanisms.includes('SCRAM-SHA-256-PLUS');
+  const wire = wireOf(client);
+  let isUnbound = mustBind;
+  wire.once('authenticationSASL', ({ mechanisms }) => {
+    isUnbound &&= !mechanisms.includes('SCRAM-SHA-256-PLUS');
+    if (isUnbound) wire.stream.destroy();
   });
-  await client.connect();
-  if (mustBind && !isBound)
+  // In these ways, the password would be sent to anybody.
+  for (const asked of ['authenticationCleartextPassword', 'authenticationMD5Password'] as const)
+    wire.once(asked, () => isUnbound && wire.stream.destroy());
+  const error = await client.connect().then(
+    () => undefined,
+    (reason: Error) => reason,
+  );
+  // A server that cannot be reached or trusted says so itself.
+  if (
+    isUnbound &&
+    (error === undefined || (wire.stream.destroyed && error.message.startsWith('Connection terminated')))
+  )
     throw new Error('channel binding is required, but the server does not ask for it');
+  if (error) throw error;
   const set = Object.entries(settings).map(
     ([name, value]) => `, set_config('${name}', ${client.escapeLiteral(String(value))}, false)`,
   );

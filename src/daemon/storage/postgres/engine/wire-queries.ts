@@ -18,6 +18,7 @@ export interface WireConnection {
   sync(): void;
   on(event: 'readyForQuery', listener: (message: { status: string }) => void): void;
   once(event: 'authenticationSASL', listener: (message: { mechanisms: string[] }) => void): void;
+  once(event: 'authenticationCleartextPassword' | 'authenticationMD5Password', listener: () => void): void;
 }
 
 interface RowDescription {
