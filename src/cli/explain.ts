@@ -151,6 +151,8 @@ function advice(
       // The state is in the way, not the request, and the message says which.
       return undefined;
     case 'limit_reached':
+      if (error.param?.startsWith('budgets.'))
+        return `To raise it: gateway budgets set ${error.param.slice('budgets.'.length)} AMOUNT`;
       // The message of a rate limit says when to try again.
       if (error.retryAfterSeconds !== undefined) return undefined;
       // What a key was issued for is fixed; its limits are not.

@@ -83,9 +83,12 @@ async function totals(name: string) {
 test('a pseudonym stands for an end user everywhere, and no total changes', async () => {
   expect((await placesOf(anna)).length).toBeGreaterThan(5);
   const before = await totals(anna);
-  const { stdout, stderr } = await runCli(['capture', 'clear', '--user', anna, '--forget', '--json'], {
-    env: { GATEWAY_HOME: daemon.home },
-  });
+  const { stdout, stderr } = await runCli(
+    ['capture', 'clear', '--user', anna, '--forget', '--yes', '--json'],
+    {
+      env: { GATEWAY_HOME: daemon.home },
+    },
+  );
   expect(stderr).toBe('');
   const { forgotten } = JSON.parse(stdout) as { forgotten: { pseudonym: string } };
   expect(forgotten).toMatchObject({ calls: 10, rejections: 2, budgets: ['day', 'tag', 'where'] });

@@ -162,7 +162,7 @@ export const commandLines: Record<string, Sample> = {
   'capture status': line('capture'),
   'capture set': line('capture', 'set', 'memory'),
   'capture wire': line('capture', 'wire', '--for', '5m'),
-  'capture clear': line('capture', 'clear', '--until', '2020-01-01'),
+  'capture clear': line('capture', 'clear', '--until', '2020-01-01', '--yes'),
   'keys issue': line('keys', 'issue', '--name', 'swept', '--rpm', '60'),
   'keys list': line('keys', 'list'),
   'keys show': about(['keys', 'show'], aKey),

@@ -94,6 +94,8 @@ function destinationFor(file: string): Destination {
   const path = resolve(file);
   const found = statSync(path, { throwIfNoEntry: false });
   if (found?.isDirectory()) return { folder: path, name: undefined };
+  if (file === '-')
+    throw new CliError('A backup is a file, not output: give a path.', { exit: exitCodes.usage });
   if (found) throw new CliError(`${path} already exists.`, { exit: exitCodes.usage });
   const folder = dirname(path);
   if (!existsSync(folder))

@@ -22,8 +22,9 @@ import { plannedTime } from '../../view/times.ts';
 import type { Context } from '../context.ts';
 import { keyNamesFor } from '../names/key-names.ts';
 import { resolveFilter, resolveKey, resolveWorkspace } from '../names/resolve.ts';
-import { example, minutes } from '../options.ts';
+import { example, minutes, yesOption } from '../options.ts';
 import type { Column } from '../output/table.ts';
+import { confirm } from '../terminal/prompts.ts';
 import { pastTime } from '../times.ts';
 import { queryIn } from './traces/query-in.ts';
 
@@ -158,14 +159,26 @@ export const clearCaptureCommand = (context: Context) =>
     )
     .addOption(new Option('--only <store>', 'only what is stored there').choices(clearedStores))
     .option('--forget', 'also have a pseudonym stand for the user in traces, usage, tags, events and budgets')
-    .addHelpText('after', example('gateway capture clear --until yesterday'))
-    .action(async (words, { key, user, until, only, forget }) => {
+    .addOption(yesOption())
+    .addHelpText('after', example('gateway capture clear --until yesterday --yes'))
+    .action(async (words, { key, user, until, only, forget, yes }) => {
       const filter = await resolveFilter(context, { key, model: undefined });
+      await confirm(context, clearQuestion([...words, key, user, until], only, forget), { yes });
       const cleared = await context.client().call(clearTraceContent, {
         query: { ...queryIn(words), key: filter.key, user, until, only, forget },
       });
       await context.out.done(cleared, clearedText(cleared));
     });
+
+function clearQuestion(
+  conditions: readonly (string | undefined)[],
+  only: keyof typeof names | undefined,
+  forget: true | undefined,
+): string {
+  const calls = conditions.some((one) => one !== undefined) ? 'the calls that match' : 'ALL calls';
+  const stores = only === undefined ? Object.values(names).join(', ') : names[only];
+  return `Delete the texts of ${calls} (${stores})${forget ? ', and the name of the user' : ''}? They cannot be restored.`;
+}
 
 const names = { content: 'content of calls', ...textStores };
 

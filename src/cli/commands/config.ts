@@ -9,8 +9,7 @@ import { exitCodes } from '../../shared/errors.ts';
 import { ReceivedError } from '../../shared/faults/received-error.ts';
 import type { Context } from '../context.ts';
 import { CliError } from '../failures/cli-error.ts';
-import { localName } from '../hosts/host-file.ts';
-import { findHost, isLocalDown } from '../hosts/hosts.ts';
+import { checkIsThisMachine, findThisMachine, isLocalDown } from '../hosts/hosts.ts';
 import { readDaemonFile } from '../hosts/local-daemon.ts';
 import { example } from '../options.ts';
 import type { Column } from '../output/table.ts';
@@ -62,9 +61,13 @@ export async function fileSettings(context: Context, file: string | undefined): 
   return settings.map(({ name, value, source, place }) => ({ name, value, source, place }));
 }
 
-/** The given file, or that of the running daemon; undefined for the default one, which need not be there. */
+/** The given file, or that of this machine's running daemon; undefined for the default one, which need not be there. */
 export async function configFile(context: Context, given: string | undefined): Promise<string | undefined> {
-  return given ?? (await runningDaemon(context))?.file;
+  if (given !== undefined) return given;
+  checkIsThisMachine(context, 'The configuration');
+  const used = (await runningDaemon(context))?.file;
+  const tools = await (await context.daemon()).loadConfigTools();
+  return used === resolve(tools.path(configLocation(context, undefined))) ? undefined : used;
 }
 
 function textOf(value: unknown): string {
@@ -112,6 +115,7 @@ export async function changeSetting(
   { name, value, file: given, force }: Change,
 ): Promise<void> {
   const tools = await (await context.daemon()).loadConfigTools();
+  if (given === undefined) checkIsThisMachine(context, 'The configuration');
   const running = await runningDaemon(context);
   const place = configLocation(context, given ?? running?.file);
   const before = await tools.warnings(place);
@@ -149,10 +153,10 @@ export interface RunningDaemon {
   reload(name: string): Promise<Reloaded>;
 }
 
-/** The local daemon; undefined if none is running or answering. */
+/** The local daemon, asked with the login of this machine; undefined if none is running or answering. */
 export async function runningDaemon(context: Context): Promise<RunningDaemon | undefined> {
   if (readDaemonFile(context) === undefined) return undefined;
-  const client = context.clientFor(findHost(localName, context));
+  const client = context.clientFor(findThisMachine(context));
   try {
     const { file } = await client.call(getConfiguration, {});
     return {

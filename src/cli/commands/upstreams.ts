@@ -27,6 +27,11 @@ export const addUpstreamCommand = (context: Context) =>
       example('gateway upstreams add acme https://llm.acme.example/v1 --key-env ACME_KEY'),
     )
     .action(async (name, url, { keyEnv, format, models, config }) => {
+      // A key that is given instead is not repeated.
+      if (keyEnv !== undefined && !/^[A-Za-z_]\w*$/.test(keyEnv))
+        throw new CliError('--key-env must be the name of a variable, such as ACME_KEY, and not the key.', {
+          exit: exitCodes.usage,
+        });
       const file = await configFile(context, config);
       if ((await upstreamsOf(context, file)).some((one) => one.name === name))
         throw new CliError(`There is already an upstream ${name}.`, {

@@ -55,6 +55,12 @@ export function findHost(flag: string | undefined, environment: Environment): Ho
   return { url, socket, token, name, workspace, isLocal };
 }
 
+/** This machine's daemon with its own login: a key for another host is not shown to it. */
+export function findThisMachine({ env, platform, home }: Environment): Host {
+  const own = { ...env, GATEWAY_KEY: undefined, GATEWAY_WORKSPACE: undefined };
+  return findHost(localName, { env: own, platform, home });
+}
+
 /** A key that cannot be sent as a header would fail without a word about it. */
 function keyIn({ GATEWAY_KEY: key = '' }: Environment['env']): string {
   if (isSendableKey(key)) return bareKey(key);
@@ -79,6 +85,19 @@ export function isLocalDown(context: Environment & { flags: { host?: string | un
   return (
     selectedHost(context.flags.host, context).name === localName && readDaemonFile(context) === undefined
   );
+}
+
+/** Fails for a host on another machine, as `what` is a file there. */
+export function checkIsThisMachine(
+  context: Environment & { flags: { host?: string | undefined } },
+  what: string,
+): void {
+  const { name } = selectedHost(context.flags.host, context);
+  if (name === localName || addressed(name, readHostFile(context), readDaemonFile(context)).isLocal) return;
+  throw new CliError(`${what} of ${name} is a file of its own machine.`, {
+    exit: exitCodes.usage,
+    next: `Run this there. For that of this machine: --host ${localName}`,
+  });
 }
 
 interface FoundHost extends Pick<Host, 'url' | 'socket' | 'isLocal'> {

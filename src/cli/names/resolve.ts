@@ -164,12 +164,19 @@ interface KeyReference {
   key: string;
 }
 
-/** Resolves a key given by its id, or by the name of exactly one active key. */
-export async function resolveKey(context: Context, reference: KeyReference): Promise<string> {
+/** Resolves a key given by its id, or by the name of exactly one active key; or else of a revoked one, if that `canBeRevoked`. */
+export async function resolveKey(
+  context: Context,
+  reference: KeyReference,
+  { canBeRevoked = false } = {},
+): Promise<string> {
   const { key } = reference;
   if (key.startsWith('key_')) return key;
-  const active = (await keysOf(context, reference)).filter(isInUse);
-  const id = uniqueId(key, 'active key', named(key, active));
+  const keys = await keysOf(context, reference);
+  const active = named(key, keys.filter(isInUse));
+  const id =
+    uniqueId(key, 'active key', active) ??
+    (canBeRevoked ? uniqueId(key, 'key', named(key, keys)) : undefined);
   if (id !== undefined) return id;
   throw new CliError(`No active key is named "${escapeControls(key)}".`, {
     exit: exitCodes.failed,

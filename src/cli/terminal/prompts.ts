@@ -91,9 +91,9 @@ async function codeFrom(context: Context, question: string, fromEnv: string | un
   return ((await stdin.readLine({ prompt: escapeControls(`${question}: `) })) ?? '').trim();
 }
 
-/** A message from an argument or piped input, without its last line end. */
+/** A message from an argument or piped input, without its last line end; `-` as well stands for what is piped in. */
 export async function messageText(context: Context, given: string | undefined): Promise<string> {
-  if (given !== undefined) return given;
+  if (given !== undefined && given !== '-') return given;
   const { stdin } = context.io;
   const piped = stdin.isTty ? '' : (await pipedText(context, typedStdin)).replace(/\r?\n$/, '');
   if (piped.trim() !== '') return piped;

@@ -1,4 +1,4 @@
-import type { ConfigFault, ConfigLocation, ConfigTools } from '../../shared/daemon-module.ts';
+import type { ConfigLocation, ConfigTools } from '../../shared/daemon-module.ts';
 import { foldersOf } from '../../shared/folders.ts';
 import { FileUnreadable } from '../runtime/read-named-file.ts';
 import { ConfigInvalid, loadConfig } from './config.ts';
@@ -13,12 +13,16 @@ export const configTools: Omit<ConfigTools, 'set' | 'warnings'> = {
 
   /** The configuration a daemon would read now, without flags. */
   async explain(location) {
-    const { file, env } = location;
-    const path = configTools.path(location);
-    const faults = await faultsOf(location);
-    if (faults.length > 0) return { settings: [], faults };
-    const text = await textOf(path);
-    return { settings: explainSettings({ flags: { configFile: file }, env, text, path }), faults };
+    const { file, ...environment } = location;
+    const flags = { configFile: file };
+    try {
+      const { configText: text } = await loadConfig({ flags, ...environment });
+      const path = configTools.path(location);
+      return { settings: explainSettings({ flags, env: environment.env, text, path }), faults: [] };
+    } catch (error) {
+      if (error instanceof ConfigInvalid) return { settings: [], faults: error.faults };
+      throw error;
+    }
   },
 
   schema: schemaDocument,
@@ -28,16 +32,6 @@ export const configTools: Omit<ConfigTools, 'set' | 'warnings'> = {
 
 function defaultFile(environment: Omit<ConfigLocation, 'file'>): string {
   return `${foldersOf(environment).config}/config.yaml`;
-}
-
-async function faultsOf({ file, ...environment }: ConfigLocation): Promise<ConfigFault[]> {
-  try {
-    await loadConfig({ flags: { configFile: file }, ...environment });
-    return [];
-  } catch (error) {
-    if (error instanceof ConfigInvalid) return error.faults;
-    throw error;
-  }
 }
 
 /** Empty without a file. */

@@ -271,7 +271,7 @@ describe('Ctrl-C', () => {
 });
 
 describe('the question', () => {
-  const bodyOf = async (args: string[], options: { stdin?: string } = {}) => {
+  const bodyOf = async (args: string[], options: { stdin?: string | Uint8Array } = {}) => {
     const { env, calls } = await whole(response());
     const result = await runCli(['respond', '--model', 'm', ...args], { env, ...options });
     expect(result.code).toBe(0);
@@ -301,6 +301,29 @@ describe('the question', () => {
       code: exitCodes.usage,
       stderr: expect.stringContaining('Nothing was piped in'),
     });
+  });
+
+  test('is an attachment where what is piped in is an image or a PDF', async () => {
+    const png = Buffer.from('\u0089PNG\r\n\u001a\n\0\0\u00ff', 'latin1');
+    const data = `data:image/png;base64,${png.toString('base64')}`;
+    expect((await bodyOf(['What is this?'], { stdin: png })).input).toEqual([
+      {
+        type: 'message',
+        role: 'user',
+        content: [
+          { type: 'input_text', text: 'What is this?' },
+          { type: 'input_image', image_url: data },
+        ],
+      },
+    ]);
+  });
+
+  test('must be text otherwise, but for single bytes', async () => {
+    const log = Buffer.from('caf\u00e9 failed', 'latin1');
+    expect((await bodyOf(['Why?'], { stdin: log })).input).toBe('Why?\n\ncaf\ufffd failed');
+    const program = Buffer.from('\u007fELF\u0002\u0001\0\0', 'latin1');
+    const { code, stderr } = await runCli(['respond', '--model', 'm', 'Why?'], { stdin: program });
+    expect([code, stderr]).toEqual([exitCodes.usage, 'error: What was piped in is not text.\n']);
   });
 
   test('must not be empty', async () => {

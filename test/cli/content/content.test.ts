@@ -249,7 +249,7 @@ describe('what was asked and answered', () => {
     const status = await run(['capture', '--json']);
     expect(JSON.parse(status.stdout)).toMatchObject({ content: 'memory', dropped: 0 });
     expect(JSON.parse(status.stdout).requests).toBeGreaterThan(0);
-    const { stderr: said } = await run(['capture', 'clear']);
+    const { stderr: said } = await run(['capture', 'clear', '--yes']);
     expect(said).toMatch(/^Deleted:\n {2}content of calls +\d+\n {2}stored responses +\d+\n/);
     expect(said).toContain('\nKept:\n  traces: ');
     const { stderr } = await run(['traces', 'search', 'regenschirm'], { tty: true });

@@ -2,9 +2,18 @@ import { Command, Option } from '@commander-js/extra-typings';
 import { type Input, type Result, scopeNames } from '../../../shared/contract/endpoint.ts';
 import type { ActionName, LimitsChange } from '../../../shared/contract/key-limits.ts';
 import type { issueKey as issueKeyContract, KeyView, KeyWithUse } from '../../../shared/contract/keys.ts';
-import { getKey, issueKey, pauseKey, resumeKey, revokeKey, showKey } from '../../../shared/endpoints.ts';
+import {
+  getKey,
+  issueKey,
+  listKeys,
+  pauseKey,
+  resumeKey,
+  revokeKey,
+  showKey,
+} from '../../../shared/endpoints.ts';
 import { exitCodes } from '../../../shared/errors.ts';
 import { dataFiles } from '../../../shared/folders.ts';
+import { hintOf } from '../../../shared/secrets.ts';
 import { ago } from '../../../view/durations.ts';
 import { pick } from '../../../view/field.ts';
 import { keyFields } from '../../../view/keys.ts';
@@ -13,7 +22,9 @@ import { capText, dollars } from '../../../view/money.ts';
 import { exactTime } from '../../../view/times.ts';
 import type { Context } from '../../context.ts';
 import { CliError } from '../../failures/cli-error.ts';
-import { readSecret } from '../../hosts/local-daemon.ts';
+import { checkIsThisMachine, findThisMachine } from '../../hosts/hosts.ts';
+import { readDaemonFile, readSecret } from '../../hosts/local-daemon.ts';
+import { collectPages } from '../../hosts/pages.ts';
 import { asGiven, resolveKey, resolveWorkspace } from '../../names/resolve.ts';
 import { example, yesOption } from '../../options.ts';
 import { recordColumn } from '../../output/field-columns.ts';
@@ -111,7 +122,10 @@ export const showKeyCommand = (context: Context) =>
     .addHelpText('after', example('gateway keys show key_01jd…'))
     .action(async (key, options) => {
       const workspace = await resolveWorkspace(context, options.workspace);
-      const params = { workspace, key: await resolveKey(context, { workspace, key }) };
+      const params = {
+        workspace,
+        key: await resolveKey(context, { workspace, key }, { canBeRevoked: true }),
+      };
       const shown = await context.client().call(showKey, { params });
       await context.out.record(shown, keyRecord(context.now()));
     });
@@ -310,8 +324,9 @@ export const defaultKeyCommand = (context: Context) =>
     .addHelpText('after', example('curl -H "authorization: Bearer $(gateway keys default)" …'))
     .action(() => showDefaultKey(context));
 
-/** Reads the file written on first start; the daemon need not be running. */
+/** Reads the file written on first start; the daemon need not be running. If it is, the key must be valid. */
 async function showDefaultKey(context: Context): Promise<void> {
+  checkIsThisMachine(context, 'The default key');
   const secret = readSecret(context, dataFiles.defaultKey);
   if (secret === undefined) {
     throw new CliError('This machine has no default key.', {
@@ -319,8 +334,23 @@ async function showDefaultKey(context: Context): Promise<void> {
       next: 'It is created on first start: gateway serve. For another key: gateway keys issue',
     });
   }
+  if (await isKnownRevoked(context, secret)) {
+    throw new CliError('The default key has been revoked.', {
+      exit: exitCodes.failed,
+      next: 'Issue another: gateway keys issue --name NAME',
+    });
+  }
   if (context.out.wantsJson()) await context.out.document({ secret });
   else context.out.text(`${secret}\n`);
+}
+
+/** Does not call with the key, which would then have been used. */
+async function isKnownRevoked(context: Context, secret: string): Promise<boolean> {
+  if (readDaemonFile(context) === undefined) return false;
+  const client = context.clientFor({ ...findThisMachine(context), workspace: undefined });
+  const params = { workspace: 'me' };
+  const keys = await collectPages(1000, (query) => client.call(listKeys, { params, query })).catch(() => []);
+  return keys.some((key) => key.status === 'revoked' && key.hint === hintOf(secret));
 }
 
 export const keyCommand = (context: Context) =>

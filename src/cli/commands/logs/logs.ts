@@ -3,9 +3,7 @@ import { exitCodes } from '../../../shared/errors.ts';
 import { foldersOf } from '../../../shared/folders.ts';
 import { sortableTime } from '../../../view/times.ts';
 import type { Context } from '../../context.ts';
-import { CliError } from '../../failures/cli-error.ts';
-import { localName } from '../../hosts/host-file.ts';
-import { selectedHost } from '../../hosts/hosts.ts';
+import { checkIsThisMachine } from '../../hosts/hosts.ts';
 import { example, wholeNumber } from '../../options.ts';
 import { escapeCell } from '../../output/escape-controls.ts';
 import type { Paint } from '../../output/style.ts';
@@ -33,13 +31,7 @@ const pollMs = 250;
 
 /** Reads the files of this machine's daemon, which need not be running. */
 async function showLogs(context: Context, { follow, since, lines, level }: LogsOptions): Promise<void> {
-  const { name: host } = selectedHost(context.flags.host, context);
-  if (host !== localName) {
-    throw new CliError(`The log of ${host} can only be read on its own machine.`, {
-      exit: exitCodes.usage,
-      next: `Run this there. For this machine's log: gateway logs --host ${localName}`,
-    });
-  }
+  checkIsThisMachine(context, 'The log');
   const from = since === undefined ? 0 : Date.parse(since);
   const isWanted = (entry: { level: number; time: string }) =>
     entry.level >= (level ? levels[level] : 0) && Date.parse(entry.time) >= from;

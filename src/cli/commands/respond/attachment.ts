@@ -52,11 +52,16 @@ export function readAttachments(
   });
 }
 
+/** Of an image or a PDF, by its first bytes. */
+export function mediaType(bytes: Uint8Array): string | undefined {
+  const head = Buffer.from(bytes.subarray(0, 16)).toString('latin1');
+  return types.find(({ matches }) => matches(head))?.type;
+}
+
 /** Images and PDFs become data URLs; text goes into the prompt with its name, as many models accept no text files. */
 function partOf(path: string, bytes: Uint8Array): Part {
   const name = basename(path);
-  const head = Buffer.from(bytes.subarray(0, 16)).toString('latin1');
-  const type = types.find(({ matches }) => matches(head))?.type;
+  const type = mediaType(bytes);
   if (type === 'application/pdf')
     return { type: 'input_file', filename: name, file_data: dataUrl(type, bytes) };
   if (type !== undefined) return { type: 'input_image', image_url: dataUrl(type, bytes) };

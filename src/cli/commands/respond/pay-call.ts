@@ -9,8 +9,7 @@ import {
 } from '../../../shared/payments/payment-scheme.ts';
 import type { Context } from '../../context.ts';
 import { CliError } from '../../failures/cli-error.ts';
-import { localName } from '../../hosts/host-file.ts';
-import { findHost } from '../../hosts/hosts.ts';
+import { findThisMachine } from '../../hosts/hosts.ts';
 import { confirm } from '../../terminal/prompts.ts';
 
 export interface PayFlags {
@@ -70,10 +69,7 @@ async function approve(context: Context, sats: number, maxSats: number | undefin
 /** Pays from the wallet of this machine's daemon, and resolves to the preimage. */
 async function pay(context: Context, invoice: string, sats: number): Promise<string> {
   const host = context.host();
-  const { env, platform, home } = context;
-  // A key for another host is not shown to this one.
-  const own = { ...env, GATEWAY_KEY: undefined, GATEWAY_WORKSPACE: undefined };
-  const local = host.isLocal ? host : findHost(localName, { env: own, platform, home });
+  const local = host.isLocal ? host : findThisMachine(context);
   const { data } = await context.clientFor(local).call(payInvoice, {
     headers: {},
     body: { invoice, maxAmountSats: sats, host: hostName(host.url), timeoutMs: payTimeoutMs },

@@ -7,8 +7,8 @@ import { decodeText } from '../../../shared/text/decode-text.ts';
 import type { Context } from '../../context.ts';
 import { CliError } from '../../failures/cli-error.ts';
 import { resolveThread } from '../../names/resolve.ts';
-import { readPiped, withoutStdin } from '../../terminal/piped-input.ts';
-import { readAttachments, whyNotRead } from './attachment.ts';
+import { readPiped, textOfPiped, withoutStdin } from '../../terminal/piped-input.ts';
+import { mediaType, readAttachments, whyNotRead } from './attachment.ts';
 import { modelOf } from './choose-model.ts';
 import type { PayFlags } from './pay-call.ts';
 
@@ -62,13 +62,14 @@ async function threadOf(context: Context, thread: string): Promise<string> {
 }
 
 async function inputOf(context: Context, flags: RequestFlags): Promise<CreateResponseBody['input']> {
-  const files = flags.file ?? [];
   const readsStdin = !context.io.stdin.isTty && flags.stdin !== false;
   const piped = readsStdin ? await readPiped(context, withoutStdin) : new Uint8Array();
+  const given = flags.file ?? [];
+  const files = given.includes('-') || mediaType(piped) === undefined ? given : [...given, '-'];
   if (files.includes('-') && piped.length === 0) {
     throw new CliError('Nothing was piped in for --file -.', { exit: exitCodes.usage });
   }
-  const prompts = files.includes('-') ? [flags.prompt] : [flags.prompt, decodeText(piped).trimEnd()];
+  const prompts = files.includes('-') ? [flags.prompt] : [flags.prompt, textOfPiped(piped).trimEnd()];
   const text = prompts.filter((part) => part !== '').join('\n\n');
   if (text === '' && files.length === 0) {
     throw new CliError('Nothing to ask.', {

@@ -13,8 +13,9 @@ export const publicUrl = Type.String({
   maxLength: 500,
   description: 'an origin like https://gateway.example',
 });
+/** Not a key, which would be stored in the clear. */
 export const variable = Type.String({
-  minLength: 1,
+  pattern: '^(?!(?:sk|rk|xai|pplx|nvapi)-|(?:gsk|hf|r8|fw|gw[klta])_[A-Za-z\\d]{20}|AIza)[^\\s=]+$',
   description: 'text: the name of an environment variable',
 });
 export const flag = Type.Boolean({ description: 'true or false' });

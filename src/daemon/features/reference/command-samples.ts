@@ -14,7 +14,7 @@ export const commandSamples: Readonly<Record<string, string>> = {
   checkPeer: 'gateway peer check attic && echo good',
   checkProviderKey: 'gateway provider-keys check openai && echo good',
   clearCache: 'gateway cache clear',
-  clearTraceContent: 'gateway capture clear --until yesterday',
+  clearTraceContent: 'gateway capture clear --until yesterday --yes',
   compactResponse: 'gateway compact < items.json > shorter.json',
   createAgent: 'export GATEWAY_KEY=$(gateway agents sign-up scout --quiet)',
   createAutopilot: 'gateway autopilots create Paper --model sim/echo --schedule "0 8 * * *" --input "News?"',
