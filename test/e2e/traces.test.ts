@@ -224,6 +224,8 @@ describe('the list of traces', () => {
     expect(await ids('provider=openai')).not.toContain(failed);
     expect(await ids('until=2020-01-01')).toEqual([]);
     expect((await ids('since=2020-01-01'))[0]).toBe(failed);
+    const turned = await get<unknown>('/v1/traces?since=2020-01-03&until=2020-01-01');
+    expect(turned).toMatchObject({ status: 400, body: { error: { param: 'since' } } });
   });
 
   test('contains nothing of another workspace', async () => {

@@ -141,6 +141,7 @@ function acceptedType(name: string, { status, headers, body }: IncomingAnswer): 
     const what = status === 200 ? 'a web page' : `status ${status}`;
     const details: UpstreamFailureDetails = { status };
     if (to) details.publicMessage = `it redirects to ${to}; use that as its base_url`;
+    else if (status >= 300) details.publicMessage = 'it redirects; check its base_url';
     else if (status === 200) details.publicMessage = 'it answered with a web page; check its base_url';
     throw new UpstreamFailure('server', `${name} answered with ${what}`, details);
   }

@@ -169,7 +169,8 @@ export function problemOf(error: unknown): Problem {
     return {
       sentence: typed(error.message),
       requestId: error.requestId,
-      remedy: typed(remedies[error.code] ?? ''),
+      // Waiting does not help when the sentence names a command to run.
+      remedy: / gateway [a-z]/.test(error.message) ? '' : typed(remedies[error.code] ?? ''),
     };
   if (error instanceof NotTheService)
     return { sentence: error.message, requestId: undefined, remedy: 'Something between may have answered.' };

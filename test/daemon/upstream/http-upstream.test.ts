@@ -286,8 +286,8 @@ describe('before the first event', () => {
       'https://api.example.com/v2/chat?key=abc',
       'it redirects to https://api.example.com; use that as its base_url',
     ],
-    ['/elsewhere', undefined],
-    ['javascript:alert(1)', undefined],
+    ['/elsewhere', 'it redirects; check its base_url'],
+    ['javascript:alert(1)', 'it redirects; check its base_url'],
   ])('a redirect to %s says where to, and no more', async (location, publicMessage) => {
     const text = wholeAnswer('', { status: '307 Temporary Redirect', headers: [`location: ${location}`] });
     const { upstream } = await rawUpstream(text);

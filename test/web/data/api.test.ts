@@ -1,8 +1,8 @@
 import { expect, test } from 'vitest';
 import { importInPage } from '../../support/page-globals.ts';
 
-const refusal = (status: number, code: string) =>
-  Response.json({ error: { type: 'x', code, message: 'No.', param: null, request_id: 'req_1' } }, { status });
+const refusal = (status: number, code: string, message = 'No.') =>
+  Response.json({ error: { type: 'x', code, message, param: null, request_id: 'req_1' } }, { status });
 
 test('a page whose login has ended signs out, once the daemon says so', async () => {
   const answers = [refusal(403, 'permission'), refusal(401, 'unauthenticated')];
@@ -18,4 +18,16 @@ test('a page whose login has ended signs out, once the daemon says so', async ()
   await expect(ask()).rejects.toMatchObject({ code: 'unauthenticated' });
   expect(login.value).toBeUndefined();
   expect(loginNotice.value).toBe('Your login has ended. Sign in again.');
+});
+
+test.each([
+  ['The queue is full.', 'Try again in a moment.'],
+  ['The vault is locked: gateway vault unlock', ''],
+])('%s: %j is to be done about it', async (message, remedy) => {
+  const fetch = async () => refusal(503, 'unavailable', message);
+  const { call, problemOf } = await importInPage('data/api.ts', { fetch });
+  const error = await call({ method: 'GET', path: '/v1/admin/status' }, {}).catch(
+    (reason: unknown) => reason,
+  );
+  expect(problemOf(error).remedy).toBe(remedy);
 });

@@ -47,13 +47,16 @@ export function selectionIn(filters: CallFilters, now: number): CallSelection {
     timeBound(name, filters[name], { now }),
     timeBound(name, query[name] === undefined ? undefined : queryTime(query[name], now), { now }),
   ];
+  const [since, until] = [highest(latest('since')), lowest(latest('until'))];
+  if (since !== undefined && until !== undefined && since > until)
+    throw new ApiError('invalid_request', { param: 'since', message: '`since` must be before `until`.' });
   const costs = [filters.min_cost_usd, query.minCostUsd].map((usd) => usd && parseUsd(usd));
   return {
     terms: [...parameterTerms(filters), ...query.terms.map(termOf)],
     minTotalMs: highest([filters.min_total_ms, query.minTotalMs]),
     minCost: highest(costs),
-    since: highest(latest('since')),
-    until: lowest(latest('until')),
+    since,
+    until,
     text: query.text,
     hasQuery: filters.q !== undefined,
   };
