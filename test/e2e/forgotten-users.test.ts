@@ -96,7 +96,7 @@ test('a pseudonym stands for an end user everywhere, and no total changes', asyn
   expect(pseudonym).toMatch(/^forgotten-[0-9a-f]{16}$/);
   const after = JSON.parse(JSON.stringify(await totals(pseudonym)).replaceAll(anna, 'person'));
   expect(after).toEqual(before);
-  await expect.poll(() => placesOf(anna), { timeout: 10_000 }).toEqual([]);
+  await expect.poll(() => placesOf(anna)).toEqual([]);
   expect((await placesOf(pseudonym)).length).toBeGreaterThan(5);
   const verified = await runCli(['ledger', 'verify'], { env: { GATEWAY_HOME: daemon.home } });
   expect([verified.code, verified.stderr]).toEqual([0, expect.stringMatching(/^The ledger balances/)]);

@@ -1,7 +1,10 @@
-import { readFile } from 'node:fs/promises';
 import type { ConnectionOptions } from 'node:tls';
 import type pg from 'pg';
 import { connectSeconds } from '../../../../shared/storage/database-url.ts';
+import { readNamedText } from '../../../runtime/read-named-file.ts';
+
+/** Of certificates and keys. */
+const limits = { bytesMax: 1024 ** 2 };
 
 /** How to connect to a server. */
 export interface ServerAccess {
@@ -35,11 +38,11 @@ export async function accessTo(address: string): Promise<ServerAccess> {
   let ssl: pg.ClientConfig['ssl'];
   if (isSocket || mode === 'disable') ssl = false;
   else if (mode ?? root ?? cert ?? key ?? negotiation) {
-    const ca = root === undefined || root === 'system' ? undefined : await readFile(root, 'utf8');
+    const ca = root === undefined || root === 'system' ? undefined : await readNamedText(root, limits);
     ssl = { ...identityCheck(mode, ca, url.searchParams.get('uselibpqcompat') === 'true') };
     if (ca !== undefined) ssl.ca = ca;
-    if (cert !== undefined) ssl.cert = await readFile(cert, 'utf8');
-    if (key !== undefined) ssl.key = await readFile(key, 'utf8');
+    if (cert !== undefined) ssl.cert = await readNamedText(cert, limits);
+    if (key !== undefined) ssl.key = await readNamedText(key, limits);
   }
   return {
     config: {

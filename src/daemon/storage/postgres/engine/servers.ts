@@ -82,7 +82,9 @@ export class DatabaseServers {
     if (!first || failures.length === 1)
       return first ?? { code: connectionLost, message: 'no server is named' };
     const order = this.#inOrder();
-    const messages = failures.map(({ message }, index) => `${this.#host(order[index])}: ${message}`);
+    const messages = failures.map(
+      ({ message }, index) => `${this.#host(order[index])}: ${message.replace(/\.$/, '')}`,
+    );
     // A wrong password, say, is not mended by another attempt, but a server that is away can come back.
     const { code } = failures.find((failure) => isConnectionLost(failure.code)) ?? first;
     return { code, message: messages.join('; ') };
