@@ -82,6 +82,9 @@ export const setBudgetCommand = (context: Context) =>
         hard: flags.hard ?? (flags.soft ? false : (before?.hard ?? false)),
         ...(thresholds && { thresholds }),
       };
+      // The value is that of one of its options.
+      const others = scopeFlags.flatMap((name) => (name === body.scope ? [] : `--${name}`));
+      context.inputs = context.inputs.filter((name) => !others.includes(name));
       const budget = await context.client().call(putBudget, { params, body });
       await context.out.record(budget, budgetColumns, { pipedRow: budgetColumns });
       context.out.note('This applies from the next call.');

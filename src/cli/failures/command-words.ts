@@ -69,6 +69,7 @@ const inputNames: Readonly<Record<string, readonly string[]>> = {
   'upstream.rewritePrefix': ['--rewrite'],
   'upstream.url': ['--upstream'],
   usd: ['<amount/period>'],
+  value: ['--key', '--user', '--tag', '--model', '--provider', '--where'],
   webhook_url: ['--webhook'],
   week_starts: ['--week-starts'],
   window_minutes: ['--window'],

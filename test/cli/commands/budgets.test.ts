@@ -96,3 +96,19 @@ test('budgets set sends a model or provider and when periods begin, and keeps wh
   ])
     expect((await set('new', '5/day', ...odd)).code).toBe(exitCodes.usage);
 });
+
+test('a refused value is named by its option, and a reached budget by what raises it', async () => {
+  const path = '/v1/workspaces/me/budgets/new';
+  const { env } = await fakeDaemon({
+    [`GET ${path}`]: (_call, reply) => fail(reply, 404, { code: 'not_found', message: 'No.' }),
+    [`PUT ${path}`]: (_call, reply) =>
+      fail(reply, 400, { code: 'invalid_request', message: '`value` must be a tag.', param: 'value' }),
+    'POST /v1/responses': (_call, reply) =>
+      fail(reply, 429, { code: 'limit_reached', message: 'It is spent.', param: 'budgets.team-search' }),
+  });
+  const refused = await runCli(['budgets', 'set', 'new', '5/day', '--tag', 'a'], { env });
+  expect(refused.stderr).toContain('error: --tag must be a tag.');
+  expect(refused.stderr).toContain('Change --tag, then try again.');
+  const reached = await runCli(['respond', '--model', 'm', 'Hi'], { env });
+  expect(reached.stderr).toContain('To raise it: gateway budgets set team-search AMOUNT');
+});
