@@ -50,7 +50,9 @@ export class Responder {
     if (value instanceof StreamReply) return this.#stream(call, value);
     try {
       if (value instanceof RelayReply) {
-        const headers = { 'content-type': jsonType, ...value.headers };
+        // Clients read a body of the type that is named. Source: awslabs/mcp#3324.
+        const isEmpty = value.body.length === 0;
+        const headers = isEmpty ? value.headers : { 'content-type': jsonType, ...value.headers };
         return this.#answer(call, value.status, headers, value.body);
       } else {
         const { contentType, access } = call.endpoint ?? {};

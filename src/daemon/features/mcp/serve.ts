@@ -29,7 +29,7 @@ const codes = { notJson: -32700, notARequest: -32600, badParams: -32602, noSuchR
 export async function serveMessage(deps: McpDeps, call: McpCall): Promise<RelayReply | StreamReply> {
   let message: Message | undefined;
   try {
-    message = completed(deps.parse(call.body)) as Message | undefined;
+    message = completed(deps.parse(call.body), deps) as Message | undefined;
   } catch (error) {
     return refusal(400, codes.notJson, (error as Error).message);
   }
@@ -48,18 +48,28 @@ const usualStart = {
 };
 
 /**
- * A message without the null that some clients write for what is absent, also where a model left out an argument. Source:
- * chaitin/MonkeyCode#1268, KeeperHub/keeperhub#2108, anthropics/claude-code#95239.
+ * A message without the null that some clients write for what is absent, also where a model left out an argument, and with arguments
+ * that are a text of JSON. Source: chaitin/MonkeyCode#1268, KeeperHub/keeperhub#2108, anthropics/claude-code#95239.
  */
-function completed(message: unknown): unknown {
+function completed(message: unknown, { parse }: Pick<McpDeps, 'parse'>): unknown {
   if (!isObject(message)) return message;
   const { params, ...rest } = message;
   if (params === null) return rest;
   if (!isObject(params)) return message;
   const given = withoutNull(params);
+  if (typeof given.arguments === 'string') given.arguments = parsedOr(given.arguments, parse);
   for (const name of ['arguments', 'capabilities'])
     if (isObject(given[name])) given[name] = withoutNull(given[name]);
   return { ...rest, params: message.method === 'initialize' ? { ...usualStart, ...given } : given };
+}
+
+/** What the text says; the text if it is not JSON, to be refused as arguments. */
+function parsedOr(text: string, parse: McpDeps['parse']): unknown {
+  try {
+    return parse(Buffer.from(text || '{}'));
+  } catch {
+    return text;
+  }
 }
 
 function withoutNull(object: JsonObject): JsonObject {
@@ -148,11 +158,11 @@ function requestOf({ headers, sender }: McpCall, message: Message): Request {
 
 async function relay(response: Response): Promise<RelayReply | StreamReply> {
   const { body, headers, status } = response;
-  const type = headers.get('content-type') ?? 'application/json';
-  if (body !== null && type.startsWith('text/event-stream')) {
+  const type = headers.get('content-type');
+  if (body !== null && type?.startsWith('text/event-stream')) {
     return new StreamReply({}, body.pipeThrough(new TextDecoderStream()));
   }
-  return new RelayReply({ 'content-type': type }, await response.text(), status);
+  return new RelayReply(type === null ? {} : { 'content-type': type }, await response.text(), status);
 }
 
 function refusal(

@@ -15,6 +15,7 @@ import { utcDay } from '../../../shared/time/time.ts';
 import { version } from '../../../shared/version.ts';
 import type { Sender } from '../../base/inner-calls.ts';
 import type { World } from '../../base/world.ts';
+import { fittedArguments, withSingleTypes } from './arguments.ts';
 import type { McpDeps } from './deps.ts';
 import { type Ask, askFor } from './inner-call.ts';
 import type { Tool, ToolAnswer } from './tool.ts';
@@ -65,9 +66,10 @@ export function serverFor(deps: McpDeps, sender: Sender): Server {
   server.setRequestHandler('tools/call', ({ params: { name, arguments: given = {} } }, context) => {
     const tool = tools.find((it) => it.name === name);
     if (tool === undefined) throw badParams(`There is no tool \`${name}\`.`);
-    const fault = deps.faultIn(tool.input, given);
+    const fitted = fittedArguments(tool.input, given, (text) => deps.parse(Buffer.from(text)));
+    const fault = deps.faultIn(tool.input, fitted);
     if (fault !== undefined) throw badParams(`${tool.name}: ${fault}`);
-    return run(deps, tool, given, { ask, context });
+    return run(deps, tool, fitted, { ask, context });
   });
   server.setRequestHandler('resources/list', () => ({
     resources: resourcesFor(ask).map(({ uri, name, title, description }) => ({
@@ -98,7 +100,7 @@ function described({ name, title, description, input, isReadOnly, isDestructive 
     name,
     title,
     description,
-    inputSchema: standalone(input) as { type: 'object' },
+    inputSchema: withSingleTypes(standalone(input)) as { type: 'object' },
     annotations: {
       readOnlyHint: isReadOnly,
       destructiveHint: isDestructive,
