@@ -34,6 +34,14 @@ export function budgetFormFields(
 ): Field<BudgetField>[] {
   const { scope = budget?.scope ?? 'workspace', period = budget?.period ?? 'month' } = values;
   const value = budget?.scope === scope ? (budget?.value ?? '') : '';
+  const text = (label: string, placeholder: string, maxLength = 128): Field<BudgetField> => ({
+    name: 'value',
+    label,
+    value,
+    isRequired: true,
+    placeholder,
+    maxLength,
+  });
   const subject: Record<string, Field<BudgetField>> = {
     key: {
       name: 'value',
@@ -42,32 +50,11 @@ export function budgetFormFields(
       value: value || (keys[0]?.id ?? ''),
       options: keys.map(({ id, name }) => ({ value: id, title: name || id })),
     },
-    user: { name: 'value', label: 'User', value, isRequired: true, maxLength: 128 },
-    tag: { name: 'value', label: 'Tag', value, isRequired: true, placeholder: 'team=search', maxLength: 128 },
-    model: {
-      name: 'value',
-      label: 'Model',
-      value,
-      isRequired: true,
-      placeholder: 'openai/gpt-5',
-      maxLength: 128,
-    },
-    where: {
-      name: 'value',
-      label: 'Filter',
-      value,
-      isRequired: true,
-      placeholder: 'model:openai/* -tag:team=search',
-      maxLength: 1000,
-    },
-    provider: {
-      name: 'value',
-      label: 'Provider',
-      value,
-      isRequired: true,
-      placeholder: 'openai',
-      maxLength: 128,
-    },
+    user: text('User', ''),
+    tag: text('Tag', 'team=search'),
+    model: text('Model', 'openai/gpt-5'),
+    where: text('Filter', 'model:openai/* -tag:team=search', 1000),
+    provider: text('Provider', 'openai'),
   };
   const about = subject[scope];
   return [

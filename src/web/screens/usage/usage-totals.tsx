@@ -1,10 +1,12 @@
 import { briefDollars, dollars } from '../../../view/money.ts';
 import { briefCount, change, count } from '../../../view/numbers.ts';
-import { figureLinks } from '../../data/calls-link.ts';
+import { type CountedCalls, figureLinks } from '../../data/calls-link.ts';
 import { CallsFigure } from '../../parts/calls-figure.tsx';
 import { ProblemBox } from '../../parts/problem.tsx';
 import type { SeriesQuery, UsageProps } from './usage-props.ts';
 import { rowsOfSeries, totalOf } from './usage-rows.ts';
+
+type Total = ReturnType<typeof totalOf>;
 
 /** What all calls add up to, against the period before. */
 export function UsageTotals({
@@ -21,52 +23,30 @@ export function UsageTotals({
   const hasBefore = before !== undefined && before.calls > 0;
   const { since, until } = period;
   const links = now && figureLinks({ ...filters, since, until }, now);
+  const figure = <Value extends number | string>(
+    title: string,
+    read: (total: Total) => Value,
+    of: CountedCalls | undefined,
+    [show, exact]: [show: (value: Value) => string, exact?: (value: Value) => string],
+  ) => {
+    const [value, was] = [now && read(now), before && read(before)];
+    return {
+      title,
+      value: value === undefined ? undefined : show(value),
+      exact: value === undefined ? undefined : exact?.(value),
+      of,
+      was: was === undefined ? undefined : show(was),
+      by: value === undefined || was === undefined ? undefined : change(Number(value), Number(was)),
+    };
+  };
+  const charged = (amount: number | string | undefined) => (Number(amount) > 0 ? links?.charged : undefined);
   const figures = [
-    {
-      title: 'Cost',
-      value: now && briefDollars(now.usd),
-      exact: now && dollars(now.usd),
-      of: now && Number(now.usd) > 0 ? links?.charged : undefined,
-      was: before && briefDollars(before.usd),
-      by: changeOf(now?.usd, before?.usd),
-    },
-    {
-      title: 'Calls',
-      value: now && count(now.calls),
-      of: links?.calls,
-      was: before && count(before.calls),
-      by: changeOf(now?.calls, before?.calls),
-    },
-    {
-      title: 'Errors',
-      value: now && count(now.errors ?? 0),
-      of: links?.errors,
-      was: before && count(before.errors ?? 0),
-      by: changeOf(now?.errors, before?.errors),
-    },
-    {
-      title: 'Rejected',
-      value: now && count(now.rejected),
-      of: links?.rejected,
-      was: before && count(before.rejected),
-      by: changeOf(now?.rejected, before?.rejected),
-    },
-    {
-      title: 'Input tokens',
-      value: now && briefCount(now.input),
-      exact: now && count(now.input),
-      of: now && now.input > 0 ? links?.charged : undefined,
-      was: before && briefCount(before.input),
-      by: changeOf(now?.input, before?.input),
-    },
-    {
-      title: 'Output tokens',
-      value: now && briefCount(now.output),
-      exact: now && count(now.output),
-      of: now && now.output > 0 ? links?.charged : undefined,
-      was: before && briefCount(before.output),
-      by: changeOf(now?.output, before?.output),
-    },
+    figure('Cost', ({ usd }) => usd, charged(now?.usd), [briefDollars, dollars]),
+    figure('Calls', ({ calls }) => calls, links?.calls, [count]),
+    figure('Errors', ({ errors }) => errors ?? 0, links?.errors, [count]),
+    figure('Rejected', ({ rejected }) => rejected, links?.rejected, [count]),
+    figure('Input tokens', ({ input }) => input, charged(now?.input), [briefCount, count]),
+    figure('Output tokens', ({ output }) => output, charged(now?.output), [briefCount, count]),
   ];
   return (
     <section class="totals" aria-label={`The ${period.title}`}>
@@ -84,8 +64,4 @@ export function UsageTotals({
       ))}
     </section>
   );
-}
-
-function changeOf(now: string | number | undefined, before: string | number | undefined) {
-  return now === undefined || before === undefined ? undefined : change(Number(now), Number(before));
 }
