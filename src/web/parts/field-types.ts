@@ -17,6 +17,18 @@ export interface Field<N extends string> {
   isHalf?: boolean;
 }
 
+/** Asks for the name of something new, or shows that of something there is. */
+export const idField = (id: string | undefined, placeholder: string): Field<'id'> => ({
+  name: 'id',
+  label: 'Name',
+  value: id ?? '',
+  isRequired: true,
+  isFixed: id !== undefined,
+  placeholder,
+  hint: id ? '' : 'Lower-case letters, digits, _ and -.',
+  maxLength: 64,
+});
+
 /** The lines of a text that are not empty. */
 export function linesOf(text: string): string[] {
   return text

@@ -8,25 +8,18 @@ export function calendarFields(
   calendar: CalendarMembers | null | undefined,
   { params = (name: string) => [name], isShown = () => true }: CalendarOptions = {},
 ): Field[] {
+  const text = (name: 'time_zone' | 'day_starts', placeholder: string): Field => ({
+    name,
+    label: calendarLabels[name],
+    kind: 'text',
+    initial: calendar?.[name] ?? undefined,
+    placeholder,
+    params: params(name),
+    isShown: (values) => isShown(values) && isPeriodic(values.period),
+  });
   return [
-    {
-      name: 'time_zone',
-      label: calendarLabels.time_zone,
-      kind: 'text',
-      initial: calendar?.time_zone ?? undefined,
-      placeholder: 'UTC',
-      params: params('time_zone'),
-      isShown: (values) => isShown(values) && isPeriodic(values.period),
-    },
-    {
-      name: 'day_starts',
-      label: calendarLabels.day_starts,
-      kind: 'text',
-      initial: calendar?.day_starts ?? undefined,
-      placeholder: '00:00',
-      params: params('day_starts'),
-      isShown: (values) => isShown(values) && isPeriodic(values.period),
-    },
+    text('time_zone', 'UTC'),
+    text('day_starts', '00:00'),
     {
       name: 'week_starts',
       label: calendarLabels.week_starts,

@@ -20,83 +20,51 @@ export function limitFields(limits?: Limits): Field[] {
     queue_seconds: queue,
     expires_at: expires,
   } = limits ?? {};
+  const field = (
+    name: string,
+    label: string,
+    { is, none, param = name, kind = 'number' }: LimitField,
+  ): Field => ({
+    name,
+    label,
+    kind,
+    initial: is?.toString(),
+    placeholder: none,
+    params: paramsOf(param),
+  });
   return [
-    {
-      name: 'spend_cap',
-      label: 'spending limit, $',
-      kind: 'number',
-      initial: cap?.usd,
-      placeholder: 'none',
-      params: paramsOf('spend_cap'),
-    },
-    {
-      name: 'period',
-      label: 'per',
-      kind: 'choice',
-      initial: cap?.period,
-      choices: capPeriods,
-    },
-    {
-      name: 'rpm',
-      label: 'requests a minute',
-      kind: 'number',
-      initial: rpm?.toString(),
-      placeholder: 'any',
-      params: paramsOf('requests_per_minute'),
-    },
-    {
-      name: 'concurrency',
-      label: 'calls at a time',
-      kind: 'number',
-      initial: concurrency?.toString(),
-      placeholder: 'any',
-      params: paramsOf('concurrency'),
-    },
-    {
-      name: 'queue',
-      label: 'others wait, seconds',
-      kind: 'number',
-      initial: queue?.toString(),
-      placeholder: '30',
-      params: paramsOf('queue_seconds'),
-    },
-    {
-      name: 'models',
-      label: 'models',
+    field('spend_cap', 'spending limit, $', { is: cap?.usd, none: 'none' }),
+    { name: 'period', label: 'per', kind: 'choice', initial: cap?.period, choices: capPeriods },
+    field('rpm', 'requests a minute', { is: rpm, none: 'any', param: 'requests_per_minute' }),
+    field('concurrency', 'calls at a time', { is: concurrency, none: 'any' }),
+    field('queue', 'others wait, seconds', { is: queue, none: '30', param: 'queue_seconds' }),
+    field('models', 'models', {
+      is: models?.join(' '),
+      none: 'all; or names, with * for any characters: gpt-5* sim/*',
       kind: 'text',
-      initial: models?.join(' '),
-      placeholder: 'all; or names, with * for any characters: gpt-5* sim/*',
-      params: paramsOf('models'),
-    },
-    {
-      name: 'input',
-      label: 'input, $ a million',
-      kind: 'number',
-      initial: price?.input ?? undefined,
-      placeholder: 'any price',
-      params: paramsOf('max_price.input'),
-    },
-    {
-      name: 'output',
-      label: 'output, $ a million',
-      kind: 'number',
-      initial: price?.output ?? undefined,
-      placeholder: 'any price',
-      params: paramsOf('max_price'),
-    },
-    {
-      name: 'expires',
-      label: 'expires',
+    }),
+    field('input', 'input, $ a million', { is: price?.input, none: 'any price', param: 'max_price.input' }),
+    field('output', 'output, $ a million', { is: price?.output, none: 'any price', param: 'max_price' }),
+    field('expires', 'expires', {
+      is: expires,
+      none: 'never; or 30d, 12h, 2027-01-31',
+      param: 'expires_at',
       kind: 'text',
-      initial: expires ?? undefined,
-      placeholder: 'never; or 30d, 12h, 2027-01-31',
-      params: paramsOf('expires_at'),
-    },
+    }),
     ...calendarFields(cap, {
       params: (name) => [name, ...paramsOf(`spend_cap.${name}`)],
       isShown: (values) => Boolean(values.spend_cap),
     }),
   ];
+}
+
+interface LimitField {
+  is: string | number | null | undefined;
+  /** What stands where there is no limit. */
+  none: string;
+  /** As the daemon names it, if that is another name. */
+  param?: string;
+  kind?: 'number' | 'text';
 }
 
 /** The limits that the fields describe; null where there is none. */

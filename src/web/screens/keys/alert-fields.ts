@@ -7,7 +7,7 @@ import {
 import type { Alert, AlertCondition } from '../../../shared/contract/alerts.ts';
 import { alertTitles } from '../../../view/alerts.ts';
 import { duration } from '../../../view/durations.ts';
-import type { Field } from '../../parts/field-types.ts';
+import { type Field, idField } from '../../parts/field-types.ts';
 
 export type AlertField =
   | 'id'
@@ -69,16 +69,7 @@ export function alertFormFields(
     isHalf: true,
   });
   return [
-    {
-      name: 'id',
-      label: 'Name',
-      value: alert?.id ?? '',
-      isRequired: true,
-      isFixed: alert !== undefined,
-      placeholder: 'slow-answers',
-      hint: alert ? '' : 'Lower-case letters, digits, _ and -.',
-      maxLength: 64,
-    },
+    idField(alert?.id, 'slow-answers'),
     {
       name: 'kind',
       label: 'Watches',

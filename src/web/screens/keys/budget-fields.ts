@@ -1,7 +1,7 @@
 import type { Budget, BudgetSettings } from '../../../shared/contract/budgets.ts';
 import type { SpendPeriod } from '../../../shared/money/spend-periods.ts';
 import { calendarIn } from '../../../view/calendars.ts';
-import type { Field } from '../../parts/field-types.ts';
+import { type Field, idField } from '../../parts/field-types.ts';
 import { type CalendarField, calendarFields } from './calendar-fields.ts';
 
 export type BudgetField = 'id' | 'usd' | 'period' | 'scope' | 'value' | 'hard' | 'thresholds' | CalendarField;
@@ -23,8 +23,15 @@ const periodTitles: Readonly<Record<SpendPeriod, string>> = {
   none: 'in all',
 };
 
-const options = (titles: Readonly<Record<string, string>>) =>
-  Object.entries(titles).map(([value, title]) => ({ value, title }));
+const choice = <N extends BudgetField>(
+  name: N,
+  label: string,
+  value: string,
+  titles: Readonly<Record<string, string>>,
+): Field<N> => {
+  const options = Object.entries(titles).map(([each, title]) => ({ value: each, title }));
+  return { name, label, kind: 'choice', value, options, isHalf: true };
+};
 
 /** Fields for a new budget, or for what one is now. `keys` are those that it can be about. */
 export function budgetFormFields(
@@ -58,16 +65,7 @@ export function budgetFormFields(
   };
   const about = subject[scope];
   return [
-    {
-      name: 'id',
-      label: 'Name',
-      value: budget?.id ?? '',
-      isRequired: true,
-      isFixed: budget !== undefined,
-      placeholder: 'team-search',
-      hint: budget ? '' : 'Lower-case letters, digits, _ and -.',
-      maxLength: 64,
-    },
+    idField(budget?.id, 'team-search'),
     {
       name: 'usd',
       label: 'Amount',
@@ -76,23 +74,9 @@ export function budgetFormFields(
       isRequired: true,
       isHalf: true,
     },
-    {
-      name: 'period',
-      label: 'per',
-      kind: 'choice',
-      value: period,
-      options: options(periodTitles),
-      isHalf: true,
-    },
+    choice('period', 'per', period, periodTitles),
     ...calendarFields(budget, { period }),
-    {
-      name: 'scope',
-      label: 'Counts',
-      kind: 'choice',
-      value: scope,
-      options: options(scopeTitles),
-      isHalf: true,
-    },
+    choice('scope', 'Counts', scope, scopeTitles),
     ...(about ? [{ ...about, isHalf: true }] : []),
     {
       name: 'hard',
