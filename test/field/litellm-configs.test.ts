@@ -86,3 +86,25 @@ test('a file that only includes others names them', () => {
     ],
   });
 });
+
+test.each(['include: [models.yaml]', 'include: models.yaml'])('%s: a file is named also alone', (text) => {
+  const { faults } = importLiteLlm(text, 'litellm.yaml') as { faults: { message: string }[] };
+  expect(faults[0]?.message).toMatch(/includes: models\.yaml$/);
+});
+
+test('what a variable lacks is not made up', () => {
+  const { config, notes } = imported(
+    `model_list:
+${model('one', 'model: openai/gpt-5')}
+${model('two', 'model: os.environ/NO_MODEL')}
+${model('three', 'model: os.environ/NO_MODEL, custom_llm_provider: openai')}`,
+    { OPENAI_API_BASE: '' },
+  );
+  expect(config.upstreams).toBeUndefined();
+  expect(config.aliases).toEqual({ one: 'openai/gpt-5' });
+  expect(notes).toEqual(
+    ['two', 'three'].map(
+      (name) => `The model ${name} is left out: its name is in NO_MODEL, which is not set here.`,
+    ),
+  );
+});

@@ -1,5 +1,6 @@
 import { exitCodes } from '../../shared/errors.ts';
 import { type DaemonFile, dataFiles, type Environment } from '../../shared/folders.ts';
+import { isLoopback } from '../../shared/http/loopback.ts';
 import { bareKey, isSendableKey } from '../../shared/text/bare-value.ts';
 import { CliError } from '../failures/cli-error.ts';
 import { differsInLoopbackName, hostUrl, socketPathOf } from './host-address.ts';
@@ -93,11 +94,19 @@ export function checkIsThisMachine(
   what: string,
 ): void {
   const { name } = selectedHost(context.flags.host, context);
-  if (name === localName || addressed(name, readHostFile(context), readDaemonFile(context)).isLocal) return;
+  const local = readDaemonFile(context);
+  if (name === localName) return;
+  const { isLocal, entry, url } = addressed(name, readHostFile(context), local);
+  // Without a daemon here, the address may be where it will run.
+  if (isLocal || (local === undefined && entry === undefined && isHere(url))) return;
   throw new CliError(`${what} of ${name} is a file of its own machine.`, {
     exit: exitCodes.usage,
     next: `Run this there. For that of this machine: --host ${localName}`,
   });
+}
+
+function isHere(url: string): boolean {
+  return socketPathOf(url) !== undefined || isLoopback(URL.parse(url)?.hostname ?? '');
 }
 
 interface FoundHost extends Pick<Host, 'url' | 'socket' | 'isLocal'> {

@@ -97,10 +97,17 @@ export function importLiteLlm(
     const message =
       file.include === undefined
         ? 'it has no model_list: is it the configuration of a LiteLLM proxy?'
-        : `it has no model_list; import the files that it includes: ${listOf(file.include).join(', ')}`;
+        : `it has no model_list; import the files that it includes: ${[file.include].flat().join(', ')}`;
     return { faults: [{ place: path, message }] };
   }
   return new Import(file, entries, env).result();
+}
+
+function missingModel(written: string | undefined): string {
+  const variable = variableIn(written);
+  return variable === undefined
+    ? 'it has no litellm_params.model'
+    : `its name is in ${variable}, which is not set here`;
 }
 
 class Import {
@@ -147,7 +154,7 @@ class Import {
     const target = name === '' || model === '' ? undefined : this.#targetOf(model, { ...entry, ...params });
     if (target === undefined) {
       this.#notes.push(
-        `The model ${name || '(without a name)'} is left out: ${model || 'it has no litellm_params.model'}.`,
+        `The model ${name || '(without a name)'} is left out: ${model || missingModel(textOf(params.model))}.`,
       );
       return;
     }
@@ -177,14 +184,17 @@ class Import {
     const variable = variableIn(written);
     const model = variable === undefined ? written : (this.#env[variable] ?? '');
     const provider = textOf(params.custom_llm_provider);
-    return provider === undefined || model.startsWith(`${provider}/`) ? model : `${provider}/${model}`;
+    return provider === undefined || model === '' || model.startsWith(`${provider}/`)
+      ? model
+      : `${provider}/${model}`;
   }
 
   /** The model's name here; undefined for a provider that cannot be called. */
   #targetOf(model: string, params: JsonObject): string | undefined {
     const [provider, name] = splitModel(model);
     const named = ownValue(otherNames, provider) ?? (isKnownProvider(provider) ? provider : undefined);
-    const written = this.#addressOf(params) ?? this.#env[`${provider.toUpperCase()}_API_BASE`];
+    const usualBase = bareValue(this.#env[`${provider.toUpperCase()}_API_BASE`] ?? '');
+    const written = this.#addressOf(params) ?? (URL.canParse(usualBase) ? usualBase : undefined);
     const host = ownValue(ownHosts, URL.canParse(written ?? '') ? new URL(written ?? '').host : '');
     // OpenAI's format at the address of another one.
     const known = named === 'openai' ? (host ?? named) : named;

@@ -22,6 +22,14 @@ export function connectSeconds(address: string): number {
 
 const sslModes = ['disable', 'allow', 'prefer', 'require', 'verify-ca', 'verify-full', 'no-verify'];
 
+/** What `ssl` means where it stands in place of `sslmode`, as other libraries have it. Source: "ssl" of pg-connection-string, and of asyncpg. */
+export const sslWords: Readonly<Record<string, string>> = {
+  true: 'verify-full',
+  1: 'verify-full',
+  false: 'disable',
+  0: 'disable',
+};
+
 /** What an address of a PostgreSQL database lacks, as the end of a sentence that starts with its name; undefined if nothing. */
 export function databaseUrlProblem(text: string): string | undefined {
   const urls = serverAddresses(text).map(parsed);
@@ -30,7 +38,11 @@ export function databaseUrlProblem(text: string): string | undefined {
   if (urls.some((url) => /@/.test(`${url?.pathname}${url?.search}`) || url?.hash !== ''))
     return 'must have special characters of its password as percent codes, such as %2F for /';
   const mode = urls[0]?.searchParams.get('sslmode');
-  return !mode || sslModes.includes(mode) ? undefined : `must have one of ${sslModes.join(', ')} as sslmode`;
+  if (mode && !sslModes.includes(mode)) return `must have one of ${sslModes.join(', ')} as sslmode`;
+  const ssl = urls[0]?.searchParams.get('ssl');
+  return !ssl || Object.hasOwn(sslWords, ssl) || sslModes.includes(ssl)
+    ? undefined
+    : 'must have true or false as ssl';
 }
 
 /** Whether an address contains a password. */

@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { configTools } from '../../../src/daemon/wiring/config-tools.ts';
 import { exitCodes } from '../../../src/shared/errors.ts';
-import { runCli } from '../../support/run-cli.ts';
+import { runCli, temporaryHome } from '../../support/run-cli.ts';
 import { type RunningDaemon, startDaemon } from '../../support/start-daemon.ts';
 
 let daemon: RunningDaemon;
@@ -65,6 +65,16 @@ test.each([
     await writeFile((await run('config path')).stdout.trim(), before);
   }
 });
+
+test.each(['http://127.0.0.1:4100', 'localhost:4100', 'http://[::1]:4100'])(
+  'without a daemon here, %s may be where it will run',
+  async (address) => {
+    const home = await temporaryHome();
+    const own = (line: string) => run(line, { GATEWAY_HOME: home, GATEWAY_HOST: address });
+    expect(await own('config set margin_percent 3')).toMatchObject({ code: 0 });
+    expect((await own('config path')).stdout).toBe(`${home}/config.yaml\n`);
+  },
+);
 
 describe('a daemon of its own', () => {
   let own: RunningDaemon;

@@ -18,7 +18,9 @@ function remedyFor(code: string, message: string): string {
   if (message.includes('does not support SSL')) return 'Without encryption, its address has sslmode=disable.';
   if (message.includes('altnames'))
     return 'Check the host of the address. With sslmode=verify-ca and sslrootcert=FILE, its certificate can be for any name.';
-  if (/\bcertificate\b/.test(message) && !message.includes('ENOENT'))
+  if (/client certificate|certificate (authentication|required)/.test(message))
+    return 'The server wants a certificate of the client: add sslcert=FILE and sslkey=FILE to the address.';
+  if (/\bcertificate\b/.test(message) && !/ cannot be read| is a folder/.test(message))
     return 'Add sslrootcert=FILE, its root certificate, to the address, or sslmode=no-verify, which trusts any server.';
   if (code.startsWith('28') || /password|pg_hba\.conf/.test(message))
     return 'Check the user and the password of the address, and pg_hba.conf on the server.';

@@ -1,12 +1,17 @@
 import { once } from 'node:events';
 import { type AddressInfo, createServer, type Socket } from 'node:net';
+import { TLSSocket } from 'node:tls';
 import { MessageChannel } from 'node:worker_threads';
-import type pg from 'pg';
+import pg from 'pg';
 import { afterEach, describe, expect, onTestFinished, test } from 'vitest';
 import { isConnectionLost, PostgresError } from '../../../../src/daemon/storage/postgres/engine/errors.ts';
+import { accessTo } from '../../../../src/daemon/storage/postgres/engine/server-access.ts';
 import { serveConnection } from '../../../../src/daemon/storage/postgres/engine/server-connection.ts';
 import { DatabaseServers } from '../../../../src/daemon/storage/postgres/engine/servers.ts';
+import { explainServer } from '../../../../src/daemon/storage/postgres/explain-server.ts';
+import { databaseUrlProblem } from '../../../../src/shared/storage/database-url.ts';
 import { pauseProcess } from '../../../support/pause-process.ts';
+import { testCertificate } from '../../../support/test-certificate.ts';
 
 /** What a server sends for each message of a client; undefined: nothing, and the connection stays open. */
 type Answer = (message: 'startup' | 'query', connection: number) => Buffer | undefined | Promise<Buffer>;
@@ -147,6 +152,95 @@ describe('the servers of an address', () => {
     const url = `postgres://gateway:secret@${address}/gateway?channel_binding=require`;
     expect((await failureOf(new DatabaseServers(url))).message).toMatch(/^channel binding is required/);
     expect(isSent).toBe(false);
+  });
+
+  /** A server behind encryption that answers each message with the next of these, and what it was sent. */
+  async function serveEncrypted(answers: Buffer[]): Promise<{ address: string; got: string[] }> {
+    const got: string[] = [];
+    const server = createServer((raw) => {
+      raw.on('error', () => {});
+      raw.once('data', () => {
+        raw.write('S');
+        const socket = new TLSSocket(raw, { isServer: true, ...testCertificate });
+        socket.on('error', () => {});
+        socket.on('data', (piece) => {
+          got.push(piece.toString('latin1'));
+          const next = answers.shift();
+          if (next) socket.write(next);
+        });
+      });
+    });
+    server.listen(0, '127.0.0.1');
+    await once(server, 'listening');
+    onTestFinished(() => new Promise<void>((resolve) => void server.close(() => resolve())));
+    return { address: `127.0.0.1:${(server.address() as AddressInfo).port}`, got };
+  }
+  const asking = (code: number, rest = '') => {
+    const content = Buffer.alloc(4);
+    content.writeInt32BE(code);
+    return message('R', Buffer.concat([content, Buffer.from(rest)]));
+  };
+  const offer = asking(10, 'SCRAM-SHA-256-PLUS\0SCRAM-SHA-256\0\0');
+
+  test.each<[string, Buffer[]]>([
+    ['asks for the password in the clear after it', [offer, asking(3)]],
+    ['asks for the password as MD5 after it', [offer, asking(5, 'salt')]],
+    ['offers less after it', [offer, asking(10, 'SCRAM-SHA-256\0\0')]],
+    ['wants no proof after it', [offer, authenticated, row(false)]],
+    ['claims the proof at once', [offer, asking(12, 'v=c2VydmVy'), authenticated, row(false)]],
+  ])('a server that offers channel binding and %s is refused', async (_what, answers) => {
+    const { address, got } = await serveEncrypted(answers);
+    const url = `postgres://gateway:hunter2@${address}/gateway?sslmode=no-verify&channel_binding=require`;
+    expect((await failureOf(new DatabaseServers(url))).message).toMatch(/channel binding is required|SASL/);
+    expect(got.join('')).not.toContain('hunter2');
+    expect(got.slice(2).join('')).not.toMatch(/md5|SELECT/);
+  });
+
+  test('a server that only closes the connection is not blamed for channel binding', async () => {
+    const server = createServer((raw) => raw.destroy());
+    server.listen(0, '127.0.0.1');
+    await once(server, 'listening');
+    onTestFinished(() => void server.close());
+    const { port } = server.address() as AddressInfo;
+    const failure = await failureOf(
+      new DatabaseServers(`${addressOf(`127.0.0.1:${port}`)}?channel_binding=require`),
+    );
+    expect(failure.message).not.toContain('channel binding');
+  });
+
+  // A word of its own for what `sslmode` says must not undo it.
+  test.each<[string, string | undefined, boolean | 'unchecked']>([
+    ['ssl=0&sslmode=verify-full', undefined, true],
+    ['ssl=false&sslmode=require', undefined, true],
+    ['ssl=true&sslmode=disable', undefined, false],
+    ['ssl=true&sslmode=no-verify', undefined, 'unchecked'],
+    ['ssl=true', undefined, true],
+    ['ssl=1', undefined, true],
+    ['ssl=require', undefined, true],
+    ['ssl=no-verify', undefined, 'unchecked'],
+    ['ssl=false', undefined, false],
+    ['ssl=0', undefined, false],
+    ['ssl=yes', 'must have true or false as ssl', true],
+  ])('?%s', async (parameters, problem, expected) => {
+    const url = `${addressOf('db.example')}?${parameters}`;
+    expect(databaseUrlProblem(url)).toBe(problem);
+    if (problem !== undefined) return;
+    const { config } = await accessTo(url);
+    const { ssl } = new pg.Client(config) as unknown as { ssl: boolean | { rejectUnauthorized?: boolean } };
+    const isChecked =
+      typeof ssl === 'object' && ssl.rejectUnauthorized === false ? 'unchecked' : Boolean(ssl);
+    expect(isChecked).toBe(expected);
+  });
+
+  test.each([
+    ['28000', 'connection requires a valid client certificate', /add sslcert=FILE and sslkey=FILE/],
+    ['28000', 'certificate authentication failed for user "gateway"', /add sslcert=FILE/],
+    ['XX000', 'tlsv13 alert certificate required', /add sslcert=FILE/],
+    ['XX000', '/etc/certificate.pem cannot be read (EACCES)', /Check that the server runs/],
+    ['XX000', 'self-signed certificate in certificate chain', /Add sslrootcert=FILE/],
+  ])('what to do about %s: %s', (code, message, remedy) => {
+    const error = explainServer('postgres://a/b', new PostgresError({ code, message })) as Error;
+    expect(error.message.split('\n')[1]).toMatch(remedy);
   });
 
   test('an address is read again when no connection can be opened: its password was changed', async () => {

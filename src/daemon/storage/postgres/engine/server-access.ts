@@ -1,6 +1,6 @@
 import type { ConnectionOptions } from 'node:tls';
 import type pg from 'pg';
-import { connectSeconds } from '../../../../shared/storage/database-url.ts';
+import { connectSeconds, sslWords } from '../../../../shared/storage/database-url.ts';
 import { readNamedText } from '../../../runtime/read-named-file.ts';
 
 /** Of certificates and keys. */
@@ -30,7 +30,8 @@ export async function accessTo(address: string): Promise<ServerAccess> {
   };
   const seconds = connectSeconds(address);
   take('application_name');
-  const mode = take('sslmode');
+  const word = take('ssl');
+  const mode = take('sslmode') ?? (word && (sslWords[word] ?? word));
   const [root, cert, key] = [take('sslrootcert'), take('sslcert'), take('sslkey')];
   const negotiation = take('sslnegotiation') === 'direct' ? 'direct' : undefined;
   const binding = take('channel_binding');

@@ -144,6 +144,25 @@ async function connectTo(address: string, options: SessionOptions): Promise<pg.C
   });
 }
 
+/** Ends the connection where the password would go to a server that has not bound it, whatever it has said before. */
+function requireBinding(wire: WireConnection): { isRefused: boolean; isProven: boolean } {
+  const binding = { isRefused: false, isProven: false };
+  const refuse = () => {
+    binding.isRefused = true;
+    wire.stream.destroy();
+  };
+  wire.on('authenticationSASL', ({ mechanisms }) => {
+    if (!mechanisms.includes('SCRAM-SHA-256-PLUS')) refuse();
+  });
+  for (const asked of ['authenticationCleartextPassword', 'authenticationMD5Password'] as const)
+    wire.on(asked, refuse);
+  // What is wrong in it fails the connection.
+  wire.on('authenticationSASLFinal', () => {
+    binding.isProven = true;
+  });
+  return binding;
+}
+
 /**
  * Connects. Settings are not part of the start, where poolers refuse or ignore them (pgbouncer/pgbouncer#525, goauthentik/authentik#19939),
  * and an address can have options of its own (neondatabase/neon#6291). Rejects for a standby, which may show old data; any server of the
@@ -151,23 +170,12 @@ async function connectTo(address: string, options: SessionOptions): Promise<pg.C
  */
 async function prepare(client: pg.Client, { settings }: SessionOptions, mustBind: boolean): Promise<void> {
   const wire = wireOf(client);
-  let isUnbound = mustBind;
-  wire.once('authenticationSASL', ({ mechanisms }) => {
-    isUnbound &&= !mechanisms.includes('SCRAM-SHA-256-PLUS');
-    if (isUnbound) wire.stream.destroy();
-  });
-  // In these ways, the password would be sent to anybody.
-  for (const asked of ['authenticationCleartextPassword', 'authenticationMD5Password'] as const)
-    wire.once(asked, () => isUnbound && wire.stream.destroy());
+  const bound = mustBind ? requireBinding(wire) : undefined;
   const error = await client.connect().then(
     () => undefined,
     (reason: Error) => reason,
   );
-  // A server that cannot be reached or trusted says so itself.
-  if (
-    isUnbound &&
-    (error === undefined || (wire.stream.destroyed && error.message.startsWith('Connection terminated')))
-  )
+  if (bound?.isRefused || (bound?.isProven === false && error === undefined))
     throw new Error('channel binding is required, but the server does not ask for it');
   if (error) throw error;
   const set = Object.entries(settings).map(

@@ -17,8 +17,11 @@ export interface WireConnection {
   execute(message: { portal: string; rows?: number }): void;
   sync(): void;
   on(event: 'readyForQuery', listener: (message: { status: string }) => void): void;
-  once(event: 'authenticationSASL', listener: (message: { mechanisms: string[] }) => void): void;
-  once(event: 'authenticationCleartextPassword' | 'authenticationMD5Password', listener: () => void): void;
+  on(event: 'authenticationSASL', listener: (message: { mechanisms: string[] }) => void): void;
+  on(
+    event: 'authenticationCleartextPassword' | 'authenticationMD5Password' | 'authenticationSASLFinal',
+    listener: () => void,
+  ): void;
 }
 
 interface RowDescription {

@@ -176,8 +176,8 @@ export class MessagesDialect implements Dialect {
 
   #begin(id: unknown): void {
     const hasBegun = this.#id !== undefined && (this.#items > 0 || this.#isUsable);
-    if (hasBegun && id !== this.#id) throw anotherAnswer(this.#origin.provider);
-    this.#id = id;
+    if (hasBegun && typeof id === 'string' && id !== this.#id) throw anotherAnswer(this.#origin.provider);
+    this.#id = id ?? this.#id ?? null;
   }
 
   /** An answer with a stop reason is complete even without message_stop. */

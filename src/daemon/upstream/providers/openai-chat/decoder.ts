@@ -65,8 +65,8 @@ export class ChatDialect implements Dialect {
   #otherReason: string | undefined;
   /** The calls of a whole message that follows its deltas. */
   #wholeCalls: Json[] | undefined;
-  /** Whether the call has the deprecated form. */
-  #isDeprecated = false;
+  /** How its calls are written; the deprecated form beside the other repeats it. */
+  #callForm: 'tools' | 'deprecated' | undefined;
   /** Whether the provider says that the answer is a call. */
   #saysCall = false;
   /** Whether any choice had a delta; and if none had, whether the messages in its place are pieces or the text so far. */
@@ -286,7 +286,7 @@ export class ChatDialect implements Dialect {
     const isUsable = this.#isUsable;
     const word = isUsable ? reason : behindRouter(reason, choice.native_finish_reason);
     this.#end = endedWith(word, { provider: this.#provider, isUsable });
-    const hasCalls = this.#isDeprecated ? 'deprecated' : !this.#calls.isEmpty;
+    const hasCalls = !this.#calls.isEmpty && (this.#callForm === 'deprecated' ? 'deprecated' : true);
     if (repairFinish(choice, { finish: this.#end.reason, hasCalls })) isChanged = true;
     if (choice.finish_reason === this.#shownFinish) {
       // Some servers repeat it with usage, others with every chunk.
@@ -391,11 +391,12 @@ export class ChatDialect implements Dialect {
       delta.tool_calls = [delta.tool_calls];
       isChanged = true;
     }
+    if (Array.isArray(delta.tool_calls) && delta.tool_calls.length > 0) this.#callForm = 'tools';
     if (Array.isArray(delta.tool_calls) && this.#takeCalls(delta, delta.tool_calls, events)) isChanged = true;
     // The deprecated form, with one call and no id.
-    if (isObject(delta.function_call)) {
+    if (isObject(delta.function_call) && this.#callForm !== 'tools') {
       this.#calls.take({ index: 0, function: delta.function_call }, events);
-      this.#isDeprecated = true;
+      this.#callForm = 'deprecated';
     }
     return isChanged;
   }

@@ -131,8 +131,8 @@ export class ResponsesDialect implements Dialect {
 
   #begin(id: unknown): void {
     const hasBegun = this.#id !== undefined && !this.#items.isEmpty;
-    if (hasBegun && id !== this.#id) throw anotherAnswer(this.#provider);
-    this.#id = id;
+    if (hasBegun && typeof id === 'string' && id !== this.#id) throw anotherAnswer(this.#provider);
+    this.#id = id ?? this.#id ?? null;
   }
 
   #failOnError(json: Json): void {

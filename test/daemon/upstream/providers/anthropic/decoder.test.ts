@@ -362,3 +362,25 @@ test('nothing after message_stop is awaited', () => {
   expect(decoder.isComplete).toBe(true);
   expect(decoder.push(Buffer.from('data: [DONE]\n\ndata: nonsense\n\n')).events).toEqual([]);
 });
+
+describe('an answer that starts again after a text', () => {
+  const begin = (id?: string) => ({ type: 'message_start', message: { id, model, usage: {} } });
+  const said = [start(0, { type: 'text', text: '' }), delta(0, { type: 'text_delta', text: 'Hi' }), stop(0)];
+  const twice = (first?: string, second?: string) =>
+    sse(begin(first), ...said, begin(second), end('end_turn', { output_tokens: 1 }), over);
+
+  test.each([
+    ['a', 'a'],
+    ['a', undefined],
+    [undefined, undefined],
+  ])('by %s, then %s, is the same', (first, second) => {
+    expect(summarize(decode(newDecoder(), twice(first, second))).items).toMatchObject([{ text: 'Hi' }]);
+  });
+
+  test.each([
+    ['a', 'b'],
+    [undefined, 'b'],
+  ])('by %s, then %s, is another', (first, second) => {
+    expect(failureOf(twice(first, second)).kind).toBe('broken');
+  });
+});

@@ -285,6 +285,22 @@ describe('tool calls', () => {
     expect(frames.at(-1)?.json.choices).toMatchObject([{ finish_reason: 'function_call' }]);
   });
 
+  const named = { name: 'f', arguments: '{"x":1}' };
+  test.each<[string, Record<string, unknown>, object[], string]>([
+    ['an empty one beside a text', { content: 'Hi', function_call: { name: '', arguments: '' } }, [], 'stop'],
+    ['one without members beside a text', { content: 'Hi', function_call: {} }, [], 'stop'],
+    [
+      'one beside the form of today',
+      { tool_calls: [{ index: 0, id: 'a', function: named }], function_call: named },
+      [{ callId: 'a', ...named }],
+      'tool_calls',
+    ],
+  ])('%s does not make it a deprecated call', (_what, delta, expected, finish) => {
+    const { calls: found, frames } = decoded(chunkOf(delta), chunkOf({}, { finish }), '[DONE]');
+    expect(found).toEqual(expected);
+    expect(frames.at(-1)?.json.choices).toMatchObject([{ finish_reason: finish }]);
+  });
+
   test('of custom tools are passed on unchanged, next to others', () => {
     const custom = { index: 0, id: 'c', type: 'custom', custom: { name: 'sql', input: '' } };
     const more = { index: 0, custom: { input: 'SELECT 1' } };
