@@ -146,10 +146,25 @@ describe('the command itself', () => {
     );
   });
 
-  test('cancels running calls at the end of its input', async () => {
-    const { code, messages } = await run(line('tools/call', slowCall), {}, 0);
-    expect([code, messages]).toEqual([0, []]);
+  test('cancels running calls at the end of the input of a client, and says so', async () => {
+    const _meta = { 'io.modelcontextprotocol/protocolVersion': '2025-11-25' };
+    const { messages } = await run(line('tools/call', { ...slowCall, _meta }), {}, 1);
+    expect(messages).toMatchObject([{ id: 7, error: { message: /^The input ended before the answer/ } }]);
     await eventually('nothing is held', () => chaotic.ledger().holds.length === 0);
+  });
+
+  test('answers messages that are piped in by hand, however long it takes', async () => {
+    const { messages } = await run(
+      line('tools/call', { name: 'respond', arguments: { model: 'sim/slow', input: 'Hello.' } }),
+      {},
+      1,
+    );
+    expect(messages).toMatchObject([{ id: 7, result: { content: [{ type: 'text' }] } }]);
+  });
+
+  test('passes on the answer to a request whose id is none', async () => {
+    const { messages, stderr } = await run('{"jsonrpc":"2.0","id":1.5,"method":"ping"}\n', {}, 1);
+    expect([messages, stderr]).toEqual([[expect.objectContaining({ id: null })], '']);
   });
 
   test('uses the key of the environment, and reports a missing scope', async () => {

@@ -23,11 +23,12 @@ const ofTransactions = /^12[0-7]-12[0-7]$/;
 async function locksOf(name: string): Promise<string[]> {
   const { ino } = await stat(join(daemon.home, name));
   const lines = (await readFile('/proc/locks', 'utf8')).split('\n').map((line) => line.split(/ +/));
-  return lines
+  // The kernel may list one twice while others come and go.
+  const held = lines
     .filter((words) => words.includes(String(process.pid)) && words.some((word) => word.endsWith(`:${ino}`)))
     .map((words) => words.slice(-2).join('-'))
-    .filter((range) => !ofTransactions.test(range))
-    .sort();
+    .filter((range) => !ofTransactions.test(range));
+  return [...new Set(held)].sort();
 }
 
 // NousResearch/hermes-agent#71724, NousResearch/hermes-agent#100519, ohdearquant/khive#2398, MemPalace/mempalace#2471,

@@ -50,6 +50,7 @@ describe('arguments of other types than the tool takes', () => {
     ],
     ['BigSweetPotatoStudio/HyperChat#123', 'respond', { ...hello, temperature: '0.5', store: 'false' }],
     ['cursor/cursor#3614', 'list_models', { available: '', limit: '' }],
+    ['cursor/cursor#3614', 'sum_usage', { since: '', group_by: '', tz: '' }],
     ['mondaycom/mcp#15', 'get_key', { random_string: 'dummy' }],
     ['anomalyco/opencode#32812', 'respond', JSON.stringify(hello)],
     ['anomalyco/opencode#32812', 'get_status', ''],

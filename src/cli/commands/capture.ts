@@ -14,12 +14,14 @@ import {
   setKeyDefaults,
   updateWorkspace,
 } from '../../shared/endpoints.ts';
+import { exitCodes } from '../../shared/errors.ts';
 import { sizeText } from '../../shared/text/size-text.ts';
 import { ago } from '../../view/durations.ts';
 import { type KeyNames, keyText } from '../../view/key-names.ts';
 import { count } from '../../view/numbers.ts';
 import { plannedTime } from '../../view/times.ts';
 import type { Context } from '../context.ts';
+import { CliError } from '../failures/cli-error.ts';
 import { keyNamesFor } from '../names/key-names.ts';
 import { resolveFilter, resolveKey, resolveWorkspace } from '../names/resolve.ts';
 import { example, minutes, yesOption } from '../options.ts';
@@ -162,6 +164,10 @@ export const clearCaptureCommand = (context: Context) =>
     .addOption(yesOption())
     .addHelpText('after', example('gateway capture clear --until yesterday --yes'))
     .action(async (words, { key, user, until, only, forget, yes }) => {
+      if ([...words, key, user, until].some((condition) => condition?.trim() === ''))
+        throw new CliError('A condition is empty; without any, the texts of all calls are deleted.', {
+          exit: exitCodes.usage,
+        });
       const filter = await resolveFilter(context, { key, model: undefined });
       await confirm(context, clearQuestion([...words, key, user, until], only, forget), { yes });
       const cleared = await context.client().call(clearTraceContent, {

@@ -48,7 +48,8 @@ async function show(context: Context, name: string | undefined, file: string | u
 
 async function settingsOf(context: Context, file: string | undefined): Promise<Row[]> {
   if (file === undefined && !isLocalDown(context)) {
-    return (await context.client().call(getConfiguration, {})).settings;
+    const client = context.host().isLocal ? context.clientFor(findThisMachine(context)) : context.client();
+    return (await client.call(getConfiguration, {})).settings;
   }
   return await fileSettings(context, file);
 }

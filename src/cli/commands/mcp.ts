@@ -1,10 +1,12 @@
 import { Command } from '@commander-js/extra-typings';
 import type { ClientAnswer, ClientRequest } from '../../shared/client.ts';
+import { exitCodes } from '../../shared/errors.ts';
 import { receivedError } from '../../shared/faults/received-error.ts';
 import { SseReader } from '../../shared/http/sse.ts';
 import { trimEnd } from '../../shared/text/trim-text.ts';
 import type { Context } from '../context.ts';
 import { explain } from '../explain.ts';
+import { CliError } from '../failures/cli-error.ts';
 import type { Host } from '../hosts/hosts.ts';
 import { routeTo, Unreachable } from '../hosts/send.ts';
 import { example } from '../options.ts';
@@ -17,6 +19,10 @@ export const mcpCommand = (context: Context) =>
 
 /** How long to wait for running requests after the client has closed its input. */
 const graceMs = 1_000;
+
+const hasLeft = new CliError('The input ended before the answer came: the request was canceled.', {
+  exit: exitCodes.interrupted,
+});
 
 /** In JSON-RPC's range for implementation-defined errors: the daemon could not be reached. */
 const notAsked = -32000;
@@ -41,6 +47,8 @@ class Session {
   #login: { host: Host; secret: Promise<string | undefined> } | undefined;
   /** The protocol version agreed by `initialize`, sent with every later request. */
   #agreed: string | undefined;
+  /** Whether a client speaks, and not a person who pipes messages in. */
+  #isClient = false;
 
   constructor(context: Context) {
     this.#context = context;
@@ -49,6 +57,7 @@ class Session {
   take(line: string): void {
     const message = messageOf(line);
     const { id, method, params } = message;
+    if (typeof objectOf(params._meta)[versionMember] === 'string') this.#isClient = true;
     if (method === 'notifications/cancelled') {
       // Over HTTP, closing the connection cancels a request.
       this.#requests.get(params.requestId as string | number)?.abort();
@@ -63,12 +72,13 @@ class Session {
     this.#running.set(controller, passed);
   }
 
+  /** A client that ends its input leaves; messages that are piped in without a handshake are answered. */
   async end(): Promise<void> {
     const over = new AbortController();
     const all = Promise.all(this.#running.values());
-    await Promise.race([all, this.#context.sleep(graceMs, over.signal)]);
+    await (this.#isClient ? Promise.race([all, this.#context.sleep(graceMs, over.signal)]) : all);
     over.abort();
-    for (const controller of this.#running.keys()) controller.abort();
+    for (const controller of this.#running.keys()) controller.abort(hasLeft);
     await all;
   }
 
@@ -79,20 +89,24 @@ class Session {
       const answer = await this.#send(line, message, signal);
       for await (const text of messagesIn(answer)) {
         const received = objectOf(JSON.parse(text));
-        if (received.id === id && received.method === undefined) isAnswered = true;
+        // With another id if that of the request is none.
+        if (received.method === undefined) isAnswered = true;
         if (method === 'initialize') this.#agree(received);
         this.#write(received);
       }
       if (isAnswered || id === undefined || method === undefined) return;
       throw new Error('The daemon stopped before answering.');
     } catch (error) {
-      if (!signal.aborted && !isAnswered) this.#reportFailure(error, message);
+      if (isAnswered || (signal.aborted && signal.reason !== hasLeft)) return;
+      this.#reportFailure(signal.aborted ? hasLeft : error, message);
     }
   }
 
   #agree({ result }: Record<string, unknown>): void {
     const { protocolVersion } = objectOf(result);
-    if (typeof protocolVersion === 'string') this.#agreed = protocolVersion;
+    if (typeof protocolVersion !== 'string') return;
+    this.#agreed = protocolVersion;
+    this.#isClient = true;
   }
 
   async #send(line: string, message: Message, signal: AbortSignal): Promise<ClientAnswer> {

@@ -241,6 +241,8 @@ export const deleteTraceContent = endpoint({
 const matchingQuery = Type.Optional(
   Type.String({
     maxLength: 2_000,
+    // One that is empty by mistake must not match all.
+    pattern: '\\S',
     description:
       'Only finished requests that match this query, such as `status:failed tag:team=search since:2h`, as in `GET /v1/traces`; without a text.',
   }),
@@ -257,7 +259,9 @@ export const clearTraceContent = endpoint({
   access: { login: 'any', loginOnly: true },
   query: Type.Object({
     key: Type.Optional(Type.String({ maxLength: 64, description: 'Only requests of this key.' })),
-    user: Type.Optional(Type.String({ maxLength: 256, description: 'Only requests for this end user.' })),
+    user: Type.Optional(
+      Type.String({ minLength: 1, maxLength: 256, description: 'Only requests for this end user.' }),
+    ),
     until: timeRange.until,
     q: matchingQuery,
     only: Type.Optional(

@@ -125,6 +125,25 @@ describe('a key in place of the name of its variable', () => {
   );
 });
 
+test.each([[['']], [['   ']], [['--user', '']], [['--forget', '--user', '']], [['--key', ' ']]])(
+  'capture clear %j is refused, as its condition is empty by mistake',
+  async (words) => {
+    const { code, stderr } = await runCli(['capture', 'clear', ...words, '--yes'], {
+      env: { GATEWAY_HOME: daemon.home },
+    });
+    expect([code, stderr]).toEqual([exitCodes.usage, expect.stringContaining('A condition is empty')]);
+    const query = words.length > 1 ? 'user=' : `q=${words[0]}`;
+    const answer = await fetch(
+      `${daemon.url}/v1/traces/content?${query}${words.length > 2 ? '&forget=true' : ''}`,
+      {
+        method: 'DELETE',
+        headers: { authorization: `Bearer ${daemon.login}` },
+      },
+    );
+    expect(answer.status).toBe(400);
+  },
+);
+
 test('capture clear asks, and says what goes', async () => {
   const all = await run('capture clear');
   expect(all.code).toBe(exitCodes.usage);

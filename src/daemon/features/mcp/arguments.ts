@@ -25,8 +25,7 @@ function fitted(schema: unknown, given: unknown, parse: (text: string) => unknow
   const { properties } = schema;
   if (!isObject(value) || !isObject(properties)) return value;
   const required = Array.isArray(schema.required) ? schema.required : [];
-  const isLeftOut = (name: string, member: unknown) =>
-    member === '' && !required.includes(name) && !takesText(typesOf(properties[name]));
+  const isLeftOut = (name: string, member: unknown) => member === '' && !required.includes(name);
   return Object.fromEntries(
     Object.entries(value)
       .filter(([name, member]) => !isLeftOut(name, member))
