@@ -1,3 +1,4 @@
+import { existsSync } from 'node:fs';
 import { Argument, Command, InvalidArgumentError, Option } from '@commander-js/extra-typings';
 import { exitCodes } from '../../shared/errors.ts';
 import { isObject } from '../../shared/json/json-object.ts';
@@ -33,7 +34,8 @@ export const addUpstreamCommand = (context: Context) =>
           exit: exitCodes.usage,
         });
       const file = await configFile(context, config);
-      if ((await upstreamsOf(context, file)).some((one) => one.name === name))
+      const known = config === undefined || existsSync(config) ? await upstreamsOf(context, file) : [];
+      if (known.some((one) => one.name === name))
         throw new CliError(`There is already an upstream ${name}.`, {
           exit: exitCodes.usage,
           next: `Change it: gateway config set upstreams.${name}.base_url ${url}`,
@@ -118,7 +120,7 @@ const columns: Column<UpstreamRow>[] = [
 
 function namesIn(typed: string | undefined): string[] {
   const names = (typed ?? '*').split(',').map((name) => name.trim());
-  return names.filter((name) => name !== '');
+  return [...new Set(names)].filter((name) => name !== '');
 }
 
 function upstreamName(text: string): string {

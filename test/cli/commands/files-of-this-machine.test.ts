@@ -66,6 +66,14 @@ test.each([
   }
 });
 
+test('an upstream can be the first of a new file, with each of its models once', async () => {
+  const file = join(elsewhere, 'new.yaml');
+  expect((await run(`${add} --models m1,,m2,m1 --config ${file}`)).code).toBe(0);
+  expect((await run(`upstreams list --json=models --config ${file}`)).stdout).toBe(
+    '[{"models":["m1","m2"]}]\n',
+  );
+});
+
 test.each(['http://127.0.0.1:4100', 'localhost:4100', 'http://[::1]:4100'])(
   'without a daemon here, %s may be where it will run',
   async (address) => {

@@ -62,7 +62,6 @@ interface LimitField {
   is: string | number | null | undefined;
   /** What stands where there is no limit. */
   none: string;
-  /** As the daemon names it, if that is another name. */
   param?: string;
   kind?: 'number' | 'text';
 }

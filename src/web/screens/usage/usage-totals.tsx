@@ -6,8 +6,6 @@ import { ProblemBox } from '../../parts/problem.tsx';
 import type { SeriesQuery, UsageProps } from './usage-props.ts';
 import { rowsOfSeries, totalOf } from './usage-rows.ts';
 
-type Total = ReturnType<typeof totalOf>;
-
 /** What all calls add up to, against the period before. */
 export function UsageTotals({
   period,
@@ -25,7 +23,7 @@ export function UsageTotals({
   const links = now && figureLinks({ ...filters, since, until }, now);
   const figure = <Value extends number | string>(
     title: string,
-    read: (total: Total) => Value,
+    read: (total: ReturnType<typeof totalOf>) => Value,
     of: CountedCalls | undefined,
     [show, exact]: [show: (value: Value) => string, exact?: (value: Value) => string],
   ) => {

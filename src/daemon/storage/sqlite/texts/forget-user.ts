@@ -22,7 +22,6 @@ interface Renaming {
 }
 
 function renaming(from: string, to: string): Renaming {
-  // It is everywhere in a text.
   if (from === '') throw new Error('the name of a user is empty');
   const isWord = (character: string | undefined) =>
     character !== undefined && /[\p{L}\p{N}@_-]/u.test(character);

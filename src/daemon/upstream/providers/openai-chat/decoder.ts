@@ -391,14 +391,15 @@ export class ChatDialect implements Dialect {
       delta.tool_calls = [delta.tool_calls];
       isChanged = true;
     }
-    if (Array.isArray(delta.tool_calls) && delta.tool_calls.length > 0) this.#callForm = 'tools';
     if (Array.isArray(delta.tool_calls) && this.#takeCalls(delta, delta.tool_calls, events)) isChanged = true;
     // The deprecated form, with one call and no id.
-    if (isObject(delta.function_call) && this.#callForm !== 'tools') {
-      this.#calls.take({ index: 0, function: delta.function_call }, events);
-      this.#callForm = 'deprecated';
-    }
+    if (isObject(delta.function_call)) this.#takeDeprecated(delta.function_call, events);
     return isChanged;
+  }
+
+  #takeDeprecated(call: Json, events: InferenceEvent[]): void {
+    if (this.#callForm !== 'tools') this.#calls.take({ index: 0, function: call }, events);
+    this.#callForm ??= 'deprecated';
   }
 
   #takeText(delta: string, logprobs: unknown, events: InferenceEvent[]): void {
@@ -416,6 +417,7 @@ export class ChatDialect implements Dialect {
     this.#calls.startList();
     for (const piece of pieces) {
       if (!isObject(piece)) continue;
+      this.#callForm = 'tools';
       this.#endReasoning(events);
       if (withFunction(piece)) isChanged = true;
       const fate = this.#calls.take(piece, events);
