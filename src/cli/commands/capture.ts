@@ -164,12 +164,13 @@ export const clearCaptureCommand = (context: Context) =>
     .addOption(yesOption())
     .addHelpText('after', example('gateway capture clear --until yesterday --yes'))
     .action(async (words, { key, user, until, only, forget, yes }) => {
-      if ([...words, key, user, until].some((condition) => condition?.trim() === ''))
+      const conditions = [...words, key, user, until].filter((condition) => condition !== undefined);
+      if (conditions.some((condition) => condition.trim() === ''))
         throw new CliError('A condition is empty; without any, the texts of all calls are deleted.', {
           exit: exitCodes.usage,
         });
       const filter = await resolveFilter(context, { key, model: undefined });
-      await confirm(context, clearQuestion([...words, key, user, until], only, forget), { yes });
+      await confirm(context, clearQuestion(conditions.length > 0, only, forget), { yes });
       const cleared = await context.client().call(clearTraceContent, {
         query: { ...queryIn(words), key: filter.key, user, until, only, forget },
       });
@@ -177,11 +178,11 @@ export const clearCaptureCommand = (context: Context) =>
     });
 
 function clearQuestion(
-  conditions: readonly (string | undefined)[],
+  isLimited: boolean,
   only: keyof typeof names | undefined,
   forget: true | undefined,
 ): string {
-  const calls = conditions.some((one) => one !== undefined) ? 'the calls that match' : 'ALL calls';
+  const calls = isLimited ? 'the calls that match' : 'ALL calls';
   const stores = only === undefined ? Object.values(names).join(', ') : names[only];
   return `Delete the texts of ${calls} (${stores})${forget ? ', and the name of the user' : ''}? They cannot be restored.`;
 }

@@ -94,8 +94,8 @@ export function checkIsThisMachine(
   what: string,
 ): void {
   const { name } = selectedHost(context.flags.host, context);
-  const local = readDaemonFile(context);
   if (name === localName) return;
+  const local = readDaemonFile(context);
   const { isLocal, entry, url } = addressed(name, readHostFile(context), local);
   // Without a daemon here, the address may be where it will run.
   if (isLocal || (local === undefined && entry === undefined && isHere(url))) return;

@@ -34,7 +34,7 @@ function fitted(schema: unknown, given: unknown, parse: (text: string) => unknow
 }
 
 /** What a text says where none is taken; the text if it is of no type that is. */
-function valueIn(text: string, types: readonly unknown[], parse: (text: string) => unknown): unknown {
+export function valueIn(text: string, types: readonly unknown[], parse: (text: string) => unknown): unknown {
   if (takesText(types)) return text;
   try {
     const value = parse(text);

@@ -10,6 +10,7 @@ import {
 import { isObject, type JsonObject } from '../../../shared/json/json-object.ts';
 import { actingUser, RelayReply, StreamReply } from '../../base/handler.ts';
 import type { Sender } from '../../base/inner-calls.ts';
+import { valueIn } from './arguments.ts';
 import type { McpDeps } from './deps.ts';
 import { askFor } from './inner-call.ts';
 import { resourcesFor, serverFor } from './server.ts';
@@ -57,19 +58,11 @@ function completed(message: unknown, { parse }: Pick<McpDeps, 'parse'>): unknown
   if (params === null) return rest;
   if (!isObject(params)) return message;
   const given = withoutNull(params);
-  if (typeof given.arguments === 'string') given.arguments = parsedOr(given.arguments, parse);
+  if (typeof given.arguments === 'string')
+    given.arguments = valueIn(given.arguments || '{}', ['object'], (text) => parse(Buffer.from(text)));
   for (const name of ['arguments', 'capabilities'])
     if (isObject(given[name])) given[name] = withoutNull(given[name]);
   return { ...rest, params: message.method === 'initialize' ? { ...usualStart, ...given } : given };
-}
-
-/** What the text says; the text if it is not JSON, to be refused as arguments. */
-function parsedOr(text: string, parse: McpDeps['parse']): unknown {
-  try {
-    return parse(Buffer.from(text || '{}'));
-  } catch {
-    return text;
-  }
 }
 
 function withoutNull(object: JsonObject): JsonObject {
