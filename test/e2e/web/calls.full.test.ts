@@ -169,20 +169,20 @@ describe.skipIf(chromium === undefined)('in Chromium (skipped where it is not in
       .poll(() => new URLSearchParams(page.url().split('?')[1]).get('q'))
       .toMatch(/^since:\S+ until:\S+$/);
     await page.getByRole('link', { name: 'sim/assistant' }).waitFor();
-    await page.getByText('Saved').click();
+    await page.getByText('Saved', { exact: true }).click();
     await page.getByRole('button', { name: 'Save this filter' }).click();
     await page.keyboard.press('Escape');
     await page.getByRole('button', { name: 'All times' }).click();
     await page.getByText('Columns').click();
     await page.getByLabel('Endpoint').check();
-    await page.getByLabel('Key').uncheck();
+    await page.getByLabel('Key', { exact: true }).uncheck();
     await page.keyboard.press('Escape');
     await page.getByRole('button', { name: 'By conversation' }).click();
     await page.reload();
     await page.getByRole('columnheader', { name: 'Endpoint' }).waitFor();
     await page.getByRole('columnheader', { name: 'Calls' }).waitFor();
-    await expect.poll(() => page.getByRole('columnheader', { name: 'Key' }).count()).toBe(0);
-    await page.getByText('Saved').click();
+    await expect.poll(() => page.getByRole('columnheader', { name: 'Key', exact: true }).count()).toBe(0);
+    await page.getByText('Saved', { exact: true }).click();
     await page.getByRole('button', { name: /^since:\S+ until:\S+$/ }).click();
     await page.getByRole('button', { name: 'All times' }).waitFor();
     expect(incidents).toEqual(noIncidents);
@@ -220,9 +220,9 @@ describe.skipIf(chromium === undefined)('in Chromium (skipped where it is not in
     await expect
       .poll(() => page.getByRole('article', { name: 'assistant' }).innerText())
       .toContain('read_file');
-    await page.getByRole('button', { name: 'tree' }).click();
+    await page.getByRole('button', { name: 'tree', exact: true }).click();
     await page.getByText('messages:').waitFor();
-    await page.getByRole('button', { name: 'raw' }).click();
+    await page.getByRole('button', { name: 'raw', exact: true }).click();
     await page.getByText('"role":"tool"').waitFor();
     await openTab(page, conversation, 'answer');
     await page.getByRole('article', { name: 'assistant' }).waitFor();

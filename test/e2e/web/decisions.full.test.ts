@@ -37,7 +37,7 @@ describe.skipIf(chromium === undefined)('Decisions (skipped without Chromium)', 
       views: inAllLooks,
       async until(page) {
         await page.getByLabel('Models').fill('sim/assistant\nsim/refuses');
-        await page.getByRole('button', { name: 'Ask' }).click();
+        await page.getByRole('button', { name: 'Ask', exact: true }).click();
         const answers = page.getByRole('region', { name: 'sim/assistant' });
         await answers.getByRole('rowheader', { name: 'billing' }).waitFor();
         await answers.getByText('calibrated').waitFor();
@@ -59,13 +59,13 @@ describe.skipIf(chromium === undefined)('Decisions (skipped without Chromium)', 
       const texts = await answers.getByRole('cell').allInnerTexts();
       return texts.reduce((sum, text) => sum + Number(text.replace('%', '')), 0);
     };
-    await page.getByRole('button', { name: 'Ask' }).press('Enter');
+    await page.getByRole('button', { name: 'Ask', exact: true }).press('Enter');
     await answers.getByRole('rowheader', { name: 'outage' }).waitFor();
     await expect.poll(total).toBeCloseTo(100, 0);
     await page.getByRole('region', { name: 'sim/limited' }).getByRole('alert').waitFor();
     await page.getByLabel('Kind of question').selectOption('Is a statement true?');
     await page.getByLabel('Question', { exact: true }).fill('The message is about a charge.');
-    await page.getByRole('button', { name: 'Ask' }).click();
+    await page.getByRole('button', { name: 'Ask', exact: true }).click();
     await answers.getByRole('rowheader', { name: 'false' }).waitFor();
     await expect.poll(total).toBeCloseTo(100, 0);
     expect(incidents).toEqual(noIncidents);

@@ -124,7 +124,7 @@ describe.skipIf(chromium === undefined)('an open page (skipped without Chromium)
     });
     await pressAfterG(page, 'k');
     await expect.poll(() => loads).toBe(2);
-    await page.getByRole('region', { name: 'Keys' }).getByText('default').waitFor();
+    await page.getByRole('region', { name: 'Keys', exact: true }).getByText('default').waitFor();
     expect(loads).toBe(2);
     await page.unrouteAll({ behavior: 'ignoreErrors' });
   });

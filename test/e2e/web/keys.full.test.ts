@@ -40,7 +40,7 @@ describe.skipIf(chromium === undefined)('Keys & limits (skipped without Chromium
   }
 
   const keyRow = (page: Page, name: string) =>
-    page.getByRole('region', { name: 'Keys' }).getByRole('row').filter({ hasText: name });
+    page.getByRole('region', { name: 'Keys', exact: true }).getByRole('row').filter({ hasText: name });
 
   test('with keys and budgets, and its forms, in all looks', async () => {
     await checkScreen(daemon, {
@@ -78,7 +78,7 @@ describe.skipIf(chromium === undefined)('Keys & limits (skipped without Chromium
     const { page, incidents } = await openScreen(daemon);
     await page.goto(`${daemon.url}/#/keys`);
     await page.getByRole('button', { name: 'Issue a key' }).press('Enter');
-    await page.getByLabel('Name').fill('ci');
+    await page.getByLabel('Name', { exact: true }).fill('ci');
     await page.getByLabel('Spend cap').fill('five');
     await page.keyboard.press('Enter');
     await page.getByRole('alert').waitFor();
@@ -107,7 +107,7 @@ describe.skipIf(chromium === undefined)('Keys & limits (skipped without Chromium
     await limits.getByLabel('Spend cap').fill('');
     await limits.getByLabel('Calls per minute').fill('30');
     await limits.getByLabel('Models').fill('sim/*\nopenai/gpt-5');
-    await limits.getByRole('button', { name: 'Save' }).click();
+    await limits.getByRole('button', { name: 'Save', exact: true }).click();
     // First, as it disappears after some seconds.
     await page.getByRole('status').getByText('The limits of ci were changed.').waitFor();
     await keyRow(page, 'ci').getByText('models sim/* openai/gpt-5 · 30 calls per minute').waitFor();
@@ -150,25 +150,27 @@ describe.skipIf(chromium === undefined)('Keys & limits (skipped without Chromium
     const { page, incidents } = await openScreen(daemon);
     await page.goto(`${daemon.url}/#/keys`);
     await page.getByRole('button', { name: 'Add a budget' }).click();
-    await page.getByLabel('Name').fill('Team A');
+    await page.getByLabel('Name', { exact: true }).fill('Team A');
     await page.getByLabel('Amount').fill('2.5');
     await page.getByLabel('Counts').selectOption('A tag');
-    await page.getByLabel('Tag').fill('team=a');
+    await page.getByLabel('Tag', { exact: true }).fill('team=a');
     await page.getByRole('button', { name: 'Add', exact: true }).click();
     await page.getByRole('alert').waitFor();
-    await expect.poll(() => page.getByLabel('Name').getAttribute('aria-invalid')).toBe('true');
-    await page.getByLabel('Name').fill('team-a');
+    await expect
+      .poll(() => page.getByLabel('Name', { exact: true }).getAttribute('aria-invalid'))
+      .toBe('true');
+    await page.getByLabel('Name', { exact: true }).fill('team-a');
     await page.getByRole('button', { name: 'Add', exact: true }).click();
     const row = page.getByRole('row').filter({ hasText: 'team=a' });
     await row.getByText('of $2.50 per month').waitFor();
     await page.getByRole('button', { name: 'Change the budget team-a' }).click();
     const dialog = page.getByRole('dialog', { name: 'Budget team-a' });
-    await expect.poll(() => dialog.getByLabel('Tag').inputValue()).toBe('team=a');
+    await expect.poll(() => dialog.getByLabel('Tag', { exact: true }).inputValue()).toBe('team=a');
     await dialog.getByLabel('Reject calls that could exceed it').check();
     await dialog.getByLabel('per', { exact: true }).selectOption('day');
     await dialog.getByLabel('Time zone').selectOption('Europe/Berlin');
     await dialog.getByLabel('Days begin at').fill('06:00');
-    await dialog.getByRole('button', { name: 'Save' }).click();
+    await dialog.getByRole('button', { name: 'Save', exact: true }).click();
     await row.getByText('rejects calls').waitFor();
     await row.getByText('of $2.50 per day in Europe/Berlin from 06:00').waitFor();
     expect(await api('GET', '/budgets/team-a')).toMatchObject({
@@ -193,7 +195,7 @@ describe.skipIf(chromium === undefined)('Keys & limits (skipped without Chromium
     const alerts = page.getByRole('region', { name: 'Alerts' });
     await alerts.getByText('No alerts.').waitFor();
     await page.getByRole('button', { name: 'Add an alert' }).press('Enter');
-    await page.getByLabel('Name').fill('slow');
+    await page.getByLabel('Name', { exact: true }).fill('slow');
     await page.getByLabel('Watches').selectOption('Duration of answers, p95');
     await page.getByLabel('Fires from (milliseconds)').fill('8000');
     await page.getByLabel('With at least so many calls').fill('5');
@@ -214,7 +216,7 @@ describe.skipIf(chromium === undefined)('Keys & limits (skipped without Chromium
     await expect.poll(() => dialog.getByLabel('With at least so many calls').inputValue()).toBe('5');
     await dialog.getByLabel('Watches').selectOption('No calls');
     await dialog.getByLabel('Within the last').selectOption('6 h');
-    await dialog.getByRole('button', { name: 'Save' }).click();
+    await dialog.getByRole('button', { name: 'Save', exact: true }).click();
     await row.getByText('in 6 h').waitFor();
     expect(await api('GET', '/alerts/slow')).toMatchObject({
       kind: 'silence',

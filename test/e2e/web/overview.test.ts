@@ -103,7 +103,10 @@ describe.skipIf(chromium === undefined)('the Overview (skipped without Chromium)
     });
     await page.goto(`${daemon.url}/#/overview`);
     await page.getByRole('region', { name: 'The last 24 hours' }).waitFor();
-    await page.getByRole('group', { name: 'Period' }).getByRole('button', { name: '1h' }).click();
+    await page
+      .getByRole('group', { name: 'Period' })
+      .getByRole('button', { name: '1h', exact: true })
+      .click();
     await page.getByRole('region', { name: 'The last hour' }).waitFor();
     await expect.poll(() => new URL(page.url()).hash).toBe('#/overview?range=1h');
     await page.unrouteAll({ behavior: 'ignoreErrors' });
@@ -137,7 +140,7 @@ describe.skipIf(chromium === undefined)('the Overview (skipped without Chromium)
     await calls.getByRole('columnheader', { name: 'sim/assistant' }).waitFor();
     const cells = async () => (await calls.getByRole('cell').allInnerTexts()).map(Number);
     await expect.poll(async () => (await cells()).reduce((sum, value) => sum + value, 0)).toBe(5);
-    await page.getByRole('button', { name: '7d' }).click();
+    await page.getByRole('button', { name: '7d', exact: true }).click();
     await page.getByRole('region', { name: 'The last 7 days' }).waitFor();
     await expect.poll(() => new URL(page.url()).hash).toBe('#/overview?by=calls&range=7d');
     await page.reload();

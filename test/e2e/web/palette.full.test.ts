@@ -40,7 +40,7 @@ describe.skipIf(chromium === undefined)('on every screen (skipped without Chromi
     expect(await accessibilityFaults(page, { rowsMax })).toEqual([]);
     await page.keyboard.press('Escape');
     await page.keyboard.press('?');
-    await page.getByRole('dialog', { name: 'Keys' }).getByText('Models & providers').waitFor();
+    await page.getByRole('dialog', { name: 'Keys', exact: true }).getByText('Models & providers').waitFor();
     expect(await accessibilityFaults(page, { rowsMax })).toEqual([]);
     // Keys of the page do nothing behind it.
     await pressAfterG(page, 'c');

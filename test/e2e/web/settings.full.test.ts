@@ -100,7 +100,10 @@ describe.skipIf(chromium === undefined)('Settings (skipped without Chromium)', (
     expect(ended.status).toBe(401);
     await page.getByRole('combobox', { name: 'in the zone' }).selectOption('Asia/Tokyo');
     await page.getByText(/where it is .* GMT\+9/).waitFor();
-    await page.getByRole('group', { name: 'Theme' }).getByRole('button', { name: 'Dark' }).click();
+    await page
+      .getByRole('group', { name: 'Theme', exact: true })
+      .getByRole('button', { name: 'Dark', exact: true })
+      .click();
     await expect.poll(() => page.evaluate('document.documentElement.dataset.theme')).toBe('dark');
     expect(incidents).toEqual(noIncidents);
   });

@@ -67,7 +67,7 @@ describe.skipIf(chromium === undefined)('Setup (skipped without Chromium)', () =
     await page.getByRole('row', { name: /^fast acme\/m/ }).waitFor();
 
     const key = await preview(page, 'Set key of openai', { Key: 'sk-0123456789abcdefghij' });
-    await key.getByRole('button', { name: 'Save' }).click();
+    await key.getByRole('button', { name: 'Save', exact: true }).click();
     await page.getByRole('row', { name: /^openai available in the vault/ }).waitFor();
 
     const answer = await daemon.fetch('/v1/responses', { json: { model: 'fast', input: 'Hi.' } });

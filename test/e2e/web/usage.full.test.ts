@@ -175,7 +175,10 @@ describe.skipIf(chromium === undefined)('Usage (skipped without Chromium)', () =
     await page.getByRole('region', { name: 'Cost by model per hour' }).locator('canvas').waitFor();
     await expect.poll(() => hash(page).get('since')).toBe(`${today}T00:00:00.000Z`);
     await table(page).getByRole('link', { name: '2 calls of dear/sim/echo', exact: true }).waitFor();
-    await page.getByRole('group', { name: 'Period' }).getByRole('button', { name: '30d' }).click();
+    await page
+      .getByRole('group', { name: 'Period' })
+      .getByRole('button', { name: '30d', exact: true })
+      .click();
     await page.getByRole('region', { name: 'Cost by model per day' }).locator('canvas').waitFor();
     await expect.poll(() => hash(page).has('since')).toBe(false);
     const box = await page.locator('.u-over').first().boundingBox();

@@ -79,10 +79,10 @@ describe.skipIf(chromium === undefined)('Wallet & paywalls (skipped without Chro
     await expect.poll(async () => (await words.innerText()).split(' ').length).toBe(12);
     await page.getByRole('button', { name: 'Done' }).click();
     await page.getByRole('button', { name: 'Add play money' }).click();
-    await page.getByLabel('Sats').fill('half');
+    await page.getByLabel('Sats', { exact: true }).fill('half');
     await page.getByRole('button', { name: 'Add', exact: true }).click();
     await page.getByText('Enter a whole number of sats, such as 1500.').waitFor();
-    await page.getByLabel('Sats').fill('2,000');
+    await page.getByLabel('Sats', { exact: true }).fill('2,000');
     await page.getByRole('button', { name: 'Add', exact: true }).click();
     await page.getByRole('region', { name: 'Balance' }).getByText('2,000 sats').waitFor();
     expect(incidents).toEqual(noIncidents);
