@@ -33,7 +33,7 @@ export default defineConfig({
   },
   test: {
     include: ['test/**/*.test.ts'],
-    setupFiles: ['test/support/seed-properties.ts', 'test/support/own-timers.ts'],
+    setupFiles: ['test/support/seed-properties.ts', 'test/support/own-globals.ts'],
     pool: 'forks',
     // Most of what a test makes lives as long as the test: with room for it, V8 copies little of it around. Saves a tenth of all CPU.
     execArgv: ['--max-semi-space-size=64'],

@@ -49,8 +49,10 @@ const ask = (at: RunningDaemon, upstream: string, more = {}) =>
     json: { model: `${upstream}/any`, messages: [{ role: 'user', content: 'Hello.' }], ...more },
   });
 
+const authorities = getCACertificates('default');
+
 beforeAll(async () => {
-  setDefaultCACertificates([...getCACertificates('default'), testCertificate.cert]);
+  setDefaultCACertificates([...authorities, testCertificate.cert]);
   fake = await startFakeOpenAi();
   tlsOfProvider = await startTls(() => Number(new URL(fake.baseUrl).port));
   tlsOfGateway = await startTls(() => Number(new URL(daemon.url).port));
@@ -69,6 +71,7 @@ beforeAll(async () => {
 });
 
 afterAll(async () => {
+  setDefaultCACertificates(authorities);
   await daemon.stop();
   await proxy.close();
   for (const server of [tlsOfProvider, tlsOfGateway]) server.close();
