@@ -29,7 +29,7 @@ const harmless: ReadonlySet<string> = new Set([
   'x-title',
   'x-workspace-id',
 ]);
-const keptPrefixes = ['x-ratelimit-', 'anthropic-ratelimit-', 'x-service-', 'x-stainless-'];
+const keptPrefix = /^(?:x-ratelimit|anthropic-ratelimit|x-service|x-stainless)-/;
 /** Headers with credentials: that they were sent is kept. */
 const credentialHeaders: ReadonlySet<string> = new Set([
   'authorization',
@@ -51,14 +51,10 @@ export function keptHeadersIn(headers: Headers): string[] {
     const value = headers[name];
     if (value === undefined) continue;
     const lower = name.toLowerCase();
-    if (isKept(lower)) kept.push(name, String(value));
+    if (harmless.has(lower) || keptPrefix.test(lower)) kept.push(name, String(value));
     else if (credentialHeaders.has(lower)) kept.push(name, removedText);
   }
   return kept;
-}
-
-function isKept(name: string): boolean {
-  return harmless.has(name) || keptPrefixes.some((prefix) => name.startsWith(prefix));
 }
 
 /** Whether a header carries a credential, by its name. */

@@ -168,9 +168,7 @@ export function traitsOf(family: string, name: string): ModelTraits {
 const specialised =
   /audio|realtime|image|tts|transcribe|whisper|moderation|live|search|instruct|computer|vision|omni|maas/;
 
-function isSpecialised(dashed: string): boolean {
-  return specialised.test(dashed) && !draws.test(dashed);
-}
+const isSpecialised = (dashed: string) => specialised.test(dashed) && !draws.test(dashed);
 
 /** The models that each maker still serves; the price library also has retired ones. */
 const current: Readonly<Record<string, RegExp>> = {

@@ -115,9 +115,16 @@ export function unnamedCall(provider: string): UpstreamFailure {
 }
 
 /**
- * Another answer in the stream of one that was begun: a server between lost its connection and asked again. Both together would be an
- * answer that nobody gave, with half a call. Source: vercel/ai#18331, fersilva16/nix-config#665, vybestack/llxprt-code#3049.
+ * The id of a stream's answer once an event names `id`; `known` is null if an earlier one named none. Fails for another answer in the stream
+ * of one that has begun: a server between lost its connection and asked again. Both together would be an answer that nobody gave, with
+ * half a call. Source: vercel/ai#18331, fersilva16/nix-config#665, vybestack/llxprt-code#3049.
  */
-export function anotherAnswer(provider: string): UpstreamFailure {
-  return new UpstreamFailure('broken', `${provider} began another answer within one`);
+export function answerId(
+  id: unknown,
+  known: unknown,
+  { hasBegun, provider }: { hasBegun: boolean; provider: string },
+): unknown {
+  if (hasBegun && known !== undefined && typeof id === 'string' && id !== known)
+    throw new UpstreamFailure('broken', `${provider} began another answer within one`);
+  return id ?? known ?? null;
 }

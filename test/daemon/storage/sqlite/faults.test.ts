@@ -34,6 +34,35 @@ test('the death of the writer rejects pending writes and is reported', async () 
   expect(await storage.metering.leftHolds(storage.daemons.own)).toHaveLength(1);
 });
 
+test('a writer that never returns from a batch is reported, and then ended', async () => {
+  const reports: unknown[] = [];
+  const error = (details: object, message: string) => reports.push({ details, message, ...storage.state() });
+  const folder = newFolder();
+  const writerThread = new Worker(new URL('./hanging-worker.ts', import.meta.url));
+  const storage: Storage = await open({ folder, log: { ...recordingLog(), error }, writerThread });
+  const turns = new Int32Array(new SharedArrayBuffer(4));
+  const turning = setInterval(() => Atomics.add(turns, 0, 1), 10);
+  storage.watchMainThread({ turns, logFile: join(folder, 'log'), cpuMsMax: 100, everyMs: 10 });
+  await storage.metering.settle(aSettlement('req_1'));
+  const waiting = storage.metering.hold(aHold('req_2'));
+  await expect(waiting).rejects.toMatchObject({ code: 'unavailable' });
+  expect(reports).toEqual([
+    {
+      details: { commands: ['metering.hold'] },
+      message: 'a batch of writes takes very long',
+      writable: false,
+      reason: 'one write takes very long',
+    },
+  ]);
+  expect((await nextFatal(storage)).message).toBe('the writer thread did not return from a batch');
+  clearInterval(turning);
+  await storage.close();
+
+  const next = await open({ folder });
+  expect(await next.metering.usage('req_1')).toBeDefined();
+  expect(await next.metering.leftHolds(next.daemons.own)).toEqual([]);
+});
+
 test('a full disk refuses writes but allows reads, and writing resumes once there is space', async () => {
   const log = recordingLog();
   const storage = await open({

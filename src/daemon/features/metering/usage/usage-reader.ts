@@ -29,11 +29,9 @@ const dayMs = 24 * 60 * 60 * 1000;
 const summaryDays = 30;
 
 /** Which calls to sum up: times in milliseconds since 1970; by default, the last 30 days. */
-export interface SummaryQuery {
+export interface SummaryQuery extends Period {
   keyId: string | undefined;
   model: string | undefined;
-  since: number | undefined;
-  until: number | undefined;
   groupBy: UsageFilter['groupBy'];
   timeZone?: string;
   unknownCallers?: boolean;
@@ -59,9 +57,7 @@ export function createUsageReader({ store, now }: { store: Store; now: () => num
       const isOwn =
         record?.workspaceId === caller.workspaceId &&
         (caller.kind !== 'key' || record.keyId === caller.keyId);
-      if (!record || !isOwn) {
-        throw notFound('finished request', requestId);
-      }
+      if (!record || !isOwn) throw notFound('finished request', requestId);
       return record;
     },
 
@@ -158,13 +154,9 @@ export function unknownPage(): ApiError {
 }
 
 function summaryFilter(caller: Identified, query: SummaryQuery, now: number): UsageFilter {
-  // Includes calls that ended in this millisecond.
-  const until = query.until ?? now + 1;
   const { model, groupBy, timeZone = 'UTC', unknownCallers = false } = query;
-  const since = query.since ?? daysBefore(until, summaryDays, timeZone);
-  if (since >= until) {
-    throw new ApiError('invalid_request', { param: 'since', message: '`since` must be before `until`.' });
-  }
+  const startBefore = (until: number) => daysBefore(until, summaryDays, timeZone);
+  const { since, until } = rangeOf({ since: query.since, until: query.until, now }, startBefore);
   const keyId = visibleKey(caller, query.keyId);
   checkGroups({ keyId, model, groupBy, timeZone });
   const { workspaceId } = caller;
@@ -179,17 +171,19 @@ function visibleKey(caller: Identified, keyId: string | undefined): string | und
   return caller.keyId;
 }
 
-/** Times in milliseconds since 1970; by default the last 24 hours. */
-interface RangeQuery {
+interface Period {
   since: number | undefined;
   until: number | undefined;
+}
+
+/** Times in milliseconds since 1970; by default the last 24 hours. */
+interface BucketQuery extends Period {
+  bucket: BucketName | undefined;
   timeZone: string;
 }
 
-type SeriesQuery = Omit<SeriesFilter, 'workspaceId' | 'buckets'> &
-  RangeQuery & { bucket: BucketName | undefined };
-type LatencyQuery = Omit<LatencyFilter, 'workspaceId' | 'buckets'> &
-  RangeQuery & { bucket: BucketName | undefined };
+type SeriesQuery = Omit<SeriesFilter, 'workspaceId' | 'buckets'> & BucketQuery;
+type LatencyQuery = Omit<LatencyFilter, 'workspaceId' | 'buckets'> & BucketQuery;
 
 /** Buckets of time, and whether the last one has not ended. */
 export interface Bucketed {
@@ -203,16 +197,11 @@ const bucketsWithoutWish = 100;
 /** A chart shows no more, and reads of more would take too long: local days and hours are read from quarters. */
 const bucketsMax: Record<BucketName, number> = { '15m': 400, hour: 400, day: 100, week: 400, month: 400 };
 
-interface Range {
-  since: number | undefined;
-  until: number | undefined;
+interface Range extends Period {
   now: number;
 }
 
-function bucketed(
-  range: Range,
-  { bucket, timeZone }: { bucket: BucketName | undefined; timeZone: string },
-): Bucketed {
+function bucketed(range: Range, { bucket, timeZone }: Pick<BucketQuery, 'bucket' | 'timeZone'>): Bucketed {
   const { since, until } = rangeOf(range);
   const names: BucketName[] = bucket ? [bucket] : ['15m', 'hour', 'day', 'week', 'month'];
   for (const name of names) {
@@ -233,10 +222,13 @@ function wholeRange(range: Range): Bucketed {
   return { bucket: 'hour', buckets: [{ start: since, end: until }], isPartial: until > range.now };
 }
 
-function rangeOf({ since, until, now }: Range): { since: number; until: number } {
+function rangeOf(
+  { since, until, now }: Range,
+  startBefore = (end: number) => end - dayMs,
+): { since: number; until: number } {
   // Includes calls that ended in this millisecond.
   const end = until ?? now + 1;
-  const start = since ?? end - dayMs;
+  const start = since ?? startBefore(end);
   if (start >= end)
     throw new ApiError('invalid_request', { param: 'since', message: '`since` must be before `until`.' });
   return { since: start, until: end };

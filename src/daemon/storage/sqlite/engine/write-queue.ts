@@ -71,15 +71,8 @@ export class WriteQueue {
     return new Promise((resolve, reject) => {
       const { lane = 'money', replaceableAs, bytes = unknownBytes, canLinger = false } = options;
       const lingersUntil = canLinger ? performance.now() + this.#lingerMs : undefined;
-      const promise = { resolve, reject };
-      const pending = {
-        operation,
-        bytes,
-        ...promise,
-        replaceableAs,
-        lingersUntil,
-        replaced: undefined,
-      };
+      const replaced = undefined;
+      const pending = { operation, bytes, resolve, reject, replaceableAs, lingersUntil, replaced };
       if (replaceableAs !== undefined) this.#replaceable.set(replaceableAs, pending);
       if (canLinger) this.#linger(pending);
       else this.#enqueue(pending, lane);
@@ -95,16 +88,7 @@ export class WriteQueue {
     if (!queued) return undefined;
     this.#replaceable.delete(name);
     return new Promise((resolve, reject) => {
-      const { operation: old, resolve: resolveOld, reject: rejectOld } = queued;
-      queued.replaced = {
-        operation: old,
-        bytes: 0,
-        resolve: resolveOld,
-        reject: rejectOld,
-        replaceableAs: undefined,
-        lingersUntil: undefined,
-        replaced: undefined,
-      };
+      queued.replaced = { ...queued, bytes: 0, replaceableAs: undefined, lingersUntil: undefined };
       queued.operation = operation;
       queued.resolve = resolve;
       queued.reject = reject;
@@ -160,6 +144,11 @@ export class WriteQueue {
   get size(): number {
     const lingering = this.#lingering.filter(({ lingersUntil }) => lingersUntil !== undefined);
     return (this.#inFlight?.length ?? 0) + this.#waiting + lingering.length;
+  }
+
+  /** The names of the commands in the batch in flight. */
+  get commandsInFlight(): string[] {
+    return [...new Set(this.#inFlight?.map(({ operation: [name] }) => name))];
   }
 
   /** Resolves when the queue is empty and no batch is in flight. */
@@ -228,12 +217,8 @@ export class WriteQueue {
   #post(): void {
     this.#endLingering();
     // Lanes alternate, so that neither large rows nor many calls starve the other lane.
-    const lane =
-      this.#queued[this.#nextLane].length > 0
-        ? this.#nextLane
-        : this.#nextLane === 'money'
-          ? 'bulk'
-          : 'money';
+    const other = this.#nextLane === 'money' ? 'bulk' : 'money';
+    const lane = this.#queued[this.#nextLane].length > 0 ? this.#nextLane : other;
     this.#nextLane = lane === 'money' ? 'bulk' : 'money';
     const queued = this.#queued[lane];
     const size = lane === 'money' ? batchSizeMax : bulkBatchSize(queued);

@@ -2,7 +2,7 @@ import { MessageChannel, type MessagePort, type Worker } from 'node:worker_threa
 import type { Log } from '../../../base/log.ts';
 import type { Renewal } from '../../../features/daemons/members.ts';
 import { exitWaiter } from '../../../worker-threads/exit-waiter.ts';
-import type { MainThreadWatch } from '../../../worker-threads/watch-main-thread.ts';
+import { HangJudge, type MainThreadWatch, othersCpuMs } from '../../../worker-threads/watch-main-thread.ts';
 import { DatabaseUnusable, DataNeedsRepair } from './errors.ts';
 import type { FromWriter, ToWriter } from './serve-writes.ts';
 import type { BatchFailure, BatchResult, Commands, Obstacle } from './write-batch.ts';
@@ -13,6 +13,8 @@ import { QueuedWrites } from './write-queue.ts';
 const retryMs = 1000;
 /** Writes wait this long for a server that cannot be reached, in milliseconds; after that they are refused. */
 const patienceMs = 2000;
+/** One batch may take so many times the CPU of a task of the main thread: a budget reads all calls that it counts. */
+const batchShare = 4;
 
 export interface WriterOptions {
   /** Wall clock, milliseconds since 1970. */
@@ -42,6 +44,11 @@ export class Writer<C extends Commands> extends QueuedWrites<C> {
   #unreachableSince: number | undefined;
   #fatal: Error | undefined;
   #retry: NodeJS.Timeout | undefined;
+  #watch: NodeJS.Timeout | undefined;
+  /** Grows with each answer of the thread. */
+  #answers = 0;
+  /** Whether one batch takes very long. */
+  #isLate = false;
 
   constructor({ now, log, worker, onRenewal = () => {} }: WriterOptions) {
     super((batch) => worker.postMessage({ batch } satisfies ToWriter));
@@ -72,9 +79,24 @@ export class Writer<C extends Commands> extends QueuedWrites<C> {
     await this.#opened.promise;
   }
 
-  /** Has the thread end the process if the main thread hangs. */
+  /** Has the thread end the process if the main thread hangs. If the thread hangs, it is ended, which counts as fatal. */
   watchMainThread(watch: MainThreadWatch): void {
     this.#post({ watch });
+    const sight = () => {
+      if (this.pending === 0) this.#answers += 1;
+      return { turn: this.#answers, cpuMs: othersCpuMs() };
+    };
+    const judge = new HangJudge(watch.cpuMsMax * batchShare, sight());
+    this.#watch = setInterval(() => {
+      const verdict = judge.look(sight());
+      if (verdict === 'interrupt') {
+        this.#isLate = true;
+        this.#log.error({ commands: this.queue.commandsInFlight }, 'a batch of writes takes very long');
+      } else if (verdict === 'kill') {
+        this.#fail(new Error('the writer thread did not return from a batch'));
+        void this.#worker.terminate();
+      }
+    }, watch.everyMs).unref();
   }
 
   /** Returns the port for a `PortWriter` of another thread, which closes before this writer does. */
@@ -88,6 +110,10 @@ export class Writer<C extends Commands> extends QueuedWrites<C> {
     if (this.#refusedFor !== undefined || this.#unreachableSince === undefined) return this.#refusedFor;
     const isLong = performance.now() - this.#unreachableSince > patienceMs;
     return isLong ? 'the database server cannot be reached' : undefined;
+  }
+
+  override get problem(): string | undefined {
+    return super.problem ?? (this.#isLate ? 'one write takes very long' : undefined);
   }
 
   /** Accepts no more writes; queued ones are still written. */
@@ -112,6 +138,7 @@ export class Writer<C extends Commands> extends QueuedWrites<C> {
     if (this.#unreachableSince !== undefined) this.queue.rejectAll(refusedError('the daemon is stopping'));
     await this.queue.drained();
     clearInterval(this.#retry);
+    clearInterval(this.#watch);
     if (!this.#fatal && isHealthy) {
       this.#post({ close: { lastSeen: this.#now() } });
       await this.#closed.promise;
@@ -137,6 +164,8 @@ export class Writer<C extends Commands> extends QueuedWrites<C> {
   }
 
   #receive(message: FromWriter): void {
+    this.#answers += 1;
+    this.#isLate = false;
     if ('opened' in message) this.#opened.resolve();
     else if ('closed' in message) {
       // The exit event can arrive before `close` resumes.
@@ -188,6 +217,7 @@ export class Writer<C extends Commands> extends QueuedWrites<C> {
     this.#fatal = reason;
     this.refuseWrites('the database failed');
     clearInterval(this.#retry);
+    clearInterval(this.#watch);
     this.#opened.reject(reason);
     this.#closed.resolve();
     this.queue.rejectAll(writerDiedError(reason));

@@ -7,7 +7,7 @@ import { billedIn } from '../billed.ts';
 import { argumentsIn, StreamedArguments, unreadableArguments } from '../call-arguments.ts';
 import { CallIds, toolNameIn } from '../call-ids.ts';
 import { type Ended, endedWith } from '../finish-reasons.ts';
-import { anotherAnswer, unnamedCall } from '../provider-failures.ts';
+import { answerId, unnamedCall } from '../provider-failures.ts';
 import { servedModelIn } from '../served-model.ts';
 import { annotationOf } from './citations.ts';
 import { anthropicStreamFailure } from './failure.ts';
@@ -149,7 +149,10 @@ export class MessagesDialect implements Dialect {
         this.#addDelta(event.index, objectOf(event.delta) ?? {}, events);
         break;
       case 'message_start':
-        this.#begin(objectOf(event.message)?.id);
+        this.#id = answerId(objectOf(event.message)?.id, this.#id, {
+          hasBegun: this.#items > 0 || this.#isUsable,
+          provider: this.#origin.provider,
+        });
         // Its output count is not final. Its input count is emitted with the first block, since the call may still fail
         // until then.
         countUsage(this.#usage, objectOf(event.message)?.usage);
@@ -172,12 +175,6 @@ export class MessagesDialect implements Dialect {
         if (event.type === 'error' || errorMember(event) !== undefined || vendorError(event))
           throw anthropicStreamFailure(this.#origin.provider, event);
     }
-  }
-
-  #begin(id: unknown): void {
-    const hasBegun = this.#id !== undefined && (this.#items > 0 || this.#isUsable);
-    if (hasBegun && typeof id === 'string' && id !== this.#id) throw anotherAnswer(this.#origin.provider);
-    this.#id = id ?? this.#id ?? null;
   }
 
   /** An answer with a stop reason is complete even without message_stop. */

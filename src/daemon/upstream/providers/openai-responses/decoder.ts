@@ -7,7 +7,7 @@ import type { Dialect } from '../../sse-decoder.ts';
 import { errorMember } from '../../vendor-errors.ts';
 import { billedIn } from '../billed.ts';
 import { openAiStreamFailure, vendorStreamFailure } from '../openai-chat/failure.ts';
-import { anotherAnswer } from '../provider-failures.ts';
+import { answerId } from '../provider-failures.ts';
 import { servedModelIn } from '../served-model.ts';
 import { isItem, isWholeItem, outcomeOf, repairItem, repairOutput, responsesTokensIn } from './answer.ts';
 import { type ItemProgress, ItemStates } from './item-states.ts';
@@ -65,7 +65,10 @@ export class ResponsesDialect implements Dialect {
         this.#event(json, events);
         break;
       case 'response.created':
-        this.#begin(objectOf(json.response)?.id);
+        this.#id = answerId(objectOf(json.response)?.id, this.#id, {
+          hasBegun: !this.#items.isEmpty,
+          provider: this.#provider,
+        });
         return;
       case 'response.queued':
       case 'response.in_progress':
@@ -127,12 +130,6 @@ export class ResponsesDialect implements Dialect {
 
   finish(): void {
     throw new UpstreamFailure('broken', `${this.#provider} broke off in the middle of its answer`);
-  }
-
-  #begin(id: unknown): void {
-    const hasBegun = this.#id !== undefined && !this.#items.isEmpty;
-    if (hasBegun && typeof id === 'string' && id !== this.#id) throw anotherAnswer(this.#provider);
-    this.#id = id ?? this.#id ?? null;
   }
 
   #failOnError(json: Json): void {
