@@ -1,9 +1,4 @@
-export {
-  type Admission,
-  createAdmission,
-  type Hold,
-  type KeyUse,
-} from './admission/admission.ts';
+export { type Admission, createAdmission, type Hold, type KeyUse } from './admission/admission.ts';
 export {
   AgentAllowances,
   type AgentUse,

@@ -1,5 +1,5 @@
 import type { MediaTokens, Tokens } from '../../../shared/money/money.ts';
-import { areCounts, countOf, type Json, objectOf } from '../json.ts';
+import { areCounts, countOf, type Json, objectsOf } from '../json.ts';
 
 /**
  * Reads usage in OpenAI's formats. Servers mix the names of both with those of Anthropic, DeepSeek and Moonshot, and some leave cached
@@ -37,12 +37,7 @@ function either(first: unknown, second: unknown): unknown {
 }
 
 function detailsOf(usage: Json, ...names: string[]): Json[] {
-  const found: Json[] = [];
-  for (const name of names) {
-    const details = objectOf(usage[name]);
-    if (details) found.push(details);
-  }
-  return found;
+  return objectsOf(names.map((name) => usage[name]));
 }
 
 interface CacheTokens {
@@ -114,7 +109,8 @@ function mediaTokens(inputs: readonly Json[], outputs: readonly Json[]): MediaTo
 /** The highest count of these names in these places. */
 function mostOf(places: readonly Json[], ...names: string[]): number {
   let most = 0;
-  for (const place of places) for (const name of names) most = Math.max(most, tokenCount(place[name]));
+  for (const place of places)
+    for (const name of names) if (place[name] !== undefined) most = Math.max(most, tokenCount(place[name]));
   return most;
 }
 

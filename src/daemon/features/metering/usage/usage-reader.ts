@@ -128,14 +128,15 @@ export function createUsageReader({ store, now }: { store: Store; now: () => num
         timeZone: 'UTC',
       });
       const today = utcDay(at);
-      const chargedOn = (prefix: string) =>
-        days.reduce((sum, { groups: [day], charged }) => (day?.startsWith(prefix) ? sum + charged : sum), 0);
-      const monday = utcDay(startOfPeriod('week', at));
-      const week = days.reduce(
-        (sum, { groups: [day], charged }) => (day && day >= monday ? sum + charged : sum),
-        0,
-      );
-      return { total: chargedOn(''), day: chargedOn(today), week, month: chargedOn(today.slice(0, 7)) };
+      const chargedSince = (first: string) =>
+        days.reduce((sum, { groups: [day], charged }) => (day && day >= first ? sum + charged : sum), 0);
+      const week = chargedSince(utcDay(startOfPeriod('week', at)));
+      return {
+        total: chargedSince(''),
+        day: chargedSince(today),
+        week,
+        month: chargedSince(today.slice(0, 7)),
+      };
     },
 
     async served(): Promise<ServedDay[]> {
@@ -218,8 +219,8 @@ function bucketed(range: Range, { bucket, timeZone }: Pick<BucketQuery, 'bucket'
 }
 
 function wholeRange(range: Range): Bucketed {
-  const { since, until } = rangeOf(range);
-  return { bucket: 'hour', buckets: [{ start: since, end: until }], isPartial: until > range.now };
+  const { since: start, until: end } = rangeOf(range);
+  return { bucket: 'hour', buckets: [{ start, end }], isPartial: end > range.now };
 }
 
 function rangeOf(

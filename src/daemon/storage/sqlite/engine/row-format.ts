@@ -18,26 +18,34 @@ export interface RowFormat<Source, Columns> {
   /** Builds a row from a record. */
   row(source: Source): Row<Columns>;
   /** Reads one column of a row. */
-  get<Name extends keyof Columns & string>(row: Row<Columns>, name: Name): ValueOf<Columns[Name]>;
+  get<Name extends keyof Columns & string>(row: Row<Columns>, name: Name): ValueOf<Source, Columns[Name]>;
   /** A copy of a row with other values in some columns. */
   with(row: Row<Columns>, changes: { [Name in keyof Columns & string]?: SqlValue }): SqlValue[];
 }
 
-type ValueOf<Read> = Read extends (source: never) => infer Value ? Value : never;
+type ValueOf<Source, Read> = Read extends (source: never) => infer Value
+  ? Value
+  : Source[Read & keyof Source];
+
+/** How a column is read from a record: the name of a member, or a function. */
+type Reader<Source> =
+  | ((source: Source) => SqlValue)
+  | { [Name in keyof Source & string]: Source[Name] extends SqlValue ? Name : never }[keyof Source & string];
 
 /** Lists the columns of a hot statement once: which columns of the table it binds, in which order, with which values. */
 export function rowFormat<Table extends { $inferSelect: object }, Source>() {
-  return <const Columns extends { [Name in keyof Table['$inferSelect']]?: (source: Source) => SqlValue }>(
+  return <const Columns extends { [Name in keyof Table['$inferSelect']]?: Reader<Source> }>(
     definition: Columns,
   ): RowFormat<Source, Columns> => {
-    const readers = Object.values(definition) as ((source: Source) => SqlValue)[];
+    const readers = Object.values(definition) as Reader<Source>[];
     const positions = new Map(Object.keys(definition).map((name, position) => [name, position]));
     return {
       names: Object.keys(definition).map(sqlName),
       row: (source) => {
         // Not by `map`: V8 treats what that returns as an array with holes, which takes twice as long to copy to a thread.
         const row: SqlValue[] = [];
-        for (const read of readers) row.push(read(source));
+        for (const read of readers)
+          row.push(typeof read === 'function' ? read(source) : (source[read] as SqlValue));
         return row;
       },
       get: (row, name) => row[positions.get(name) as number] as never,

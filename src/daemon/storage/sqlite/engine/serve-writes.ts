@@ -107,14 +107,12 @@ export function serveWrites(port: MessagePort, { createCommands, onOpen }: Serve
       run = wiping(database, lazyRunner(database, source, { count }));
       close = cleanClose(database, source.totals, count);
       send({ opened: true });
-    } else if ('close' in message) {
-      for (const client of clients) client.close();
-      close?.(message.close.lastSeen);
-      send({ closed: true });
-      port.close();
     } else {
       for (const client of clients) client.close();
-      database?.close();
+      if ('close' in message) {
+        close?.(message.close.lastSeen);
+        send({ closed: true });
+      } else database?.close();
       port.close();
     }
   };

@@ -153,10 +153,9 @@ export class WriteQueue {
 
   /** Resolves when the queue is empty and no batch is in flight. */
   async drained(): Promise<void> {
-    if (this.size === 0) return;
-    await new Promise<void>((resolve) => {
-      this.#whenEmpty = resolve;
-    });
+    const { promise, resolve } = Promise.withResolvers<void>();
+    this.#whenEmpty = resolve;
+    if (this.size > 0) await promise;
   }
 
   /** Number of writes that wait for the next batch. */

@@ -8,12 +8,12 @@ type EntryRecord = typeof entries.$inferSelect;
 
 /** Rows of `entries`. The chain hashes them as JSON in this order, so it must never change. */
 export const entryFormat = rowFormat<typeof entries, EntryRecord>()({
-  requestId: (entry) => entry.requestId,
-  kind: (entry) => entry.kind,
-  debit: (entry) => entry.debit,
-  credit: (entry) => entry.credit,
-  amount: (entry) => entry.amount,
-  createdAt: (entry) => entry.createdAt,
+  requestId: 'requestId',
+  kind: 'kind',
+  debit: 'debit',
+  credit: 'credit',
+  amount: 'amount',
+  createdAt: 'createdAt',
 });
 
 export type EntryRow = typeof entryFormat extends { row(entry: never): infer R } ? R : never;
