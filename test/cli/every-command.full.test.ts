@@ -13,6 +13,20 @@ afterAll(async () => {
   await commands.daemon.stop();
 });
 
+/** Commands whose JSON has names in camel case: those of the site's own API, and of schemas. */
+const hasOtherNames =
+  /^(autopilots|chats|config schema|invoice|openapi|pay|payments|paywalls|profile|shouts|tokens|wallet|whispers)\b/;
+
+/** The names of all members of a value. */
+const namesIn = (value: unknown): Set<string> => {
+  const names = new Set<string>();
+  JSON.stringify(value, (name, member) => {
+    names.add(name);
+    return member;
+  });
+  return names;
+};
+
 /** Nothing listens at the other end of this address. */
 const nowhere = 'http://127.0.0.1:9';
 
@@ -39,6 +53,8 @@ describe.each(Object.entries(commandLines))('%s', (name, { isText, isLocal }) =>
     const [field = 'none'] = Object.keys((Array.isArray(value) ? value[0] : value) ?? {});
     const picked = JSON.parse((await call([`--json=${field}`])).stdout);
     for (const one of [picked].flat()) expect(Object.keys(one)).toEqual([field]);
+    if (!hasOtherNames.test(name))
+      expect([...namesIn(value)].filter((member) => /[A-Z]/.test(member))).toEqual([]);
     const filtered = await call(['--jq', 'type']);
     expect(filtered.stdout).toBe(Array.isArray(value) ? 'array\n' : 'object\n');
   });

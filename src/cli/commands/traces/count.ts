@@ -21,7 +21,7 @@ interface Row {
   /** Null for the requests without a value. */
   value: string | null;
   requests: number;
-  isOther: boolean;
+  is_other: boolean;
 }
 
 export const countTracesCommand = (context: Context) =>
@@ -51,9 +51,9 @@ async function showCounts(
   by: Field,
 ): Promise<void> {
   const { values, other, none, is_partial: isPartial } = facets[by];
-  const rows: Row[] = values.map(({ value, calls }) => ({ value, requests: calls, isOther: false }));
-  if (other > 0) rows.push({ value: null, requests: other, isOther: true });
-  if (none > 0 && by !== 'error') rows.push({ value: null, requests: none, isOther: false });
+  const rows: Row[] = values.map(({ value, calls }) => ({ value, requests: calls, is_other: false }));
+  if (other > 0) rows.push({ value: null, requests: other, is_other: true });
+  if (none > 0 && by !== 'error') rows.push({ value: null, requests: none, is_other: false });
   await context.out.table(rows, columns(by, await keyNamesFor(context)), { empty: 'No finished calls.' });
   if (isPartial)
     context.out.note(`Only those since ${countedSince} were counted: there are too many to count all.`);
@@ -63,7 +63,7 @@ const columns = (by: Field, names: KeyNames): Column<Row>[] => [
   {
     title: by,
     value: ({ value }) => value,
-    show: ({ value, isOther }) => {
+    show: ({ value, is_other: isOther }) => {
       if (isOther) return 'others';
       if (value === null) return '–';
       return by === 'key' ? callerText({ key: value, address: null }, names) : value;
