@@ -80,10 +80,7 @@ export const showAgentCommand = (context: Context) =>
 const agentColumns: Column<AgentView>[] = [
   { title: 'id', value: ({ agent }) => agent.id, essential: true },
   { title: 'name', value: ({ agent }) => agent.name },
-  {
-    title: 'created',
-    value: ({ agent }) => agent.created_at,
-  },
+  { title: 'created', value: ({ agent }) => agent.created_at },
   { title: 'plan', value: ({ plan }) => plan },
   {
     title: 'balance',

@@ -52,11 +52,7 @@ type ListedRun = Pick<Run, 'id' | 'model' | 'provider' | 'usage' | 'error' | 'st
 
 export const runColumns = (now: number): Column<ListedRun>[] => [
   { title: 'id', value: (run) => run.id },
-  {
-    title: 'status',
-    value: (run) => run.status,
-    style: ({ status }) => statusStyles[status] ?? 'dim',
-  },
+  { title: 'status', value: (run) => run.status, style: ({ status }) => statusStyles[status] ?? 'dim' },
   { title: 'model', value: (run) => run.model },
   { title: 'provider', value: (run) => run.provider },
   { title: 'tokens', value: (run) => run.usage?.totalTokens ?? null, isSpare: true },

@@ -56,11 +56,7 @@ const ownColumns: Column<KeyView>[] = [
     value: (key) => key.balance_usd,
     show: ({ balance_usd: balance }) => (balance === null ? notPrepaid : dollars(balance)),
   },
-  {
-    title: 'spent_usd',
-    value: (key) => key.spend_usd.total,
-    show: (key) => dollars(key.spend_usd.total),
-  },
+  { title: 'spent_usd', value: (key) => key.spend_usd.total, show: (key) => dollars(key.spend_usd.total) },
 ];
 
 export const grantCreditCommand = (context: Context) =>

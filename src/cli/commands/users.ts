@@ -82,9 +82,5 @@ const loginCodeColumns = (now: number): Shown[] => [
   user,
   code,
   link,
-  {
-    title: 'expires_at',
-    value: (shown) => shown.expires_at,
-    show: (shown) => ago(shown.expires_at, now),
-  },
+  { title: 'expires_at', value: (shown) => shown.expires_at, show: (shown) => ago(shown.expires_at, now) },
 ];

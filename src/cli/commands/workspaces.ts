@@ -261,11 +261,7 @@ const workspaceColumns = (now: number): Column<Workspace>[] => [
   { title: 'slug', value: ({ slug }) => slug, essential: true },
   { title: 'name', value: ({ name }) => name },
   { title: 'role', value: ({ role }) => role },
-  {
-    title: 'members_may_issue_keys',
-    value: (workspace) => workspace.members_may_issue_keys,
-    isSpare: true,
-  },
+  { title: 'members_may_issue_keys', value: (workspace) => workspace.members_may_issue_keys, isSpare: true },
   {
     title: 'created_at',
     value: (workspace) => workspace.created_at,

@@ -133,21 +133,9 @@ const tailLayout: Layout = {
     },
     tokens,
     cost,
-    {
-      title: 'first',
-      width: 6,
-      text: ({ ttft_ms }) => briefDuration(ttft_ms),
-      spare: 6,
-      isAnswer: true,
-    },
+    { title: 'first', width: 6, text: ({ ttft_ms }) => briefDuration(ttft_ms), spare: 6, isAnswer: true },
     total,
-    {
-      title: 'request',
-      width: 30,
-      text: ({ request_id }) => request_id ?? '',
-      style: () => 'dim',
-      spare: 4,
-    },
+    { title: 'request', width: 30, text: ({ request_id }) => request_id ?? '', style: () => 'dim', spare: 4 },
   ],
   grows: { title: 'model', min: 8, usual: 17, max: 32 },
 };

@@ -335,12 +335,6 @@ const answerRecord: Column<TraceView>[] = [
       dropped.map(({ param, type }) => (type === undefined ? param : `${param} (${type})`)).join(', ') ||
       null,
   },
-  {
-    title: 'hooks',
-    value: ({ hooks }) => hooks?.map(hookText).join('; ') || null,
-  },
-  {
-    title: 'waits',
-    value: ({ waits }) => waits?.map(waitText).join('; ') || null,
-  },
+  { title: 'hooks', value: ({ hooks }) => hooks?.map(hookText).join('; ') || null },
+  { title: 'waits', value: ({ waits }) => waits?.map(waitText).join('; ') || null },
 ];

@@ -102,7 +102,7 @@ export class ChatModel extends Observable {
   press(key: string, input: string): void {
     if (key === 'ctrl-c') this.#interrupt();
     else if (key === 'ctrl-d' && this.edit.text === '') this.options.quit();
-    else if (key === 'alt-enter' || key === 'ctrl-j') this.edit = insert(this.edit, '\n');
+    else if (/^(alt|ctrl|shift)-enter$|^ctrl-j$/.test(key)) this.edit = insert(this.edit, '\n');
     else if (key === 'enter') this.#enter();
     else if (key === 'tab') this.#complete();
     else if (key === 'up') this.edit = lineUp(this.edit) ?? this.#recalled(-1);

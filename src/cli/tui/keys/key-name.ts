@@ -21,8 +21,8 @@ export function keyName(input: string, key: Key): string {
   const special = named.find(([member]) => key[member])?.[1];
   const base = special ?? (input === ' ' ? 'space' : input);
   if (base === '\n') return 'ctrl-j';
-  // An upper-case letter already implies Shift.
-  const shift = key.shift && (special !== undefined || input === ' ') ? 'shift-' : '';
+  // An upper-case letter already implies Shift, which means nothing with what deletes.
+  const shift = key.shift && special !== undefined && !/^(backspace|delete)$/.test(special) ? 'shift-' : '';
   const control = key.ctrl ? 'ctrl-' : '';
   // Some terminals send a lone Escape with the meta flag.
   const alt = key.meta && base !== 'escape' ? 'alt-' : '';
@@ -42,7 +42,10 @@ const controlKeys: Readonly<Record<string, string>> = {
  */
 export function keysIn(input: string, key: Key): [name: string, input: string][] {
   const characters = [...input];
-  if (characters.length < 2 || key.ctrl || key.meta) return [[keyName(input, key), input]];
+  const name = characters.length < 2 || key.ctrl || key.meta ? keyName(input, key) : undefined;
+  // Such as Caps Lock.
+  if (name === '') return [];
+  if (name !== undefined) return [[name, input]];
   return characters.map((character) => [controlKeys[character] ?? controlName(character), character]);
 }
 

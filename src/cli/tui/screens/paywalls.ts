@@ -14,12 +14,7 @@ const statusStyles: Record<Paywall['status'], Style> = { active: 'green', paused
 
 const columns: ListColumn<Paywall>[] = [
   { title: 'name', width: 14, grows: true, text: ({ name }) => name },
-  {
-    title: 'status',
-    width: 8,
-    text: ({ status }) => status,
-    style: ({ status }) => statusStyles[status],
-  },
+  { title: 'status', width: 8, text: ({ status }) => status, style: ({ status }) => statusStyles[status] },
   {
     title: 'price',
     width: 10,
@@ -27,13 +22,7 @@ const columns: ListColumn<Paywall>[] = [
     value: ({ priceSats }) => priceSats,
     text: ({ priceSats }) => bitcoin(priceSats * 1000),
   },
-  {
-    title: 'asked',
-    width: 7,
-    align: 'right',
-    spare: 1,
-    text: ({ stats }) => count(stats.challenges),
-  },
+  { title: 'asked', width: 7, align: 'right', spare: 1, text: ({ stats }) => count(stats.challenges) },
   { title: 'paid', width: 7, align: 'right', text: ({ stats }) => count(stats.paid) },
   {
     title: 'revenue',
