@@ -27,6 +27,8 @@ export class Exchange {
   #done: ((answered: Answered) => void) | undefined;
   #reader: HttpReader;
   #status = 0;
+  /** Whether the server refuses more requests on this connection. */
+  #isLast = false;
   #sentUs = 0;
   #answered: Answered = noAnswer();
   #tokens = new PatternCounter(' ');
@@ -76,11 +78,16 @@ export class Exchange {
     return new HttpReader({
       onHead: (head) => {
         this.#status = Number(head.slice(9, 12));
+        this.#isLast = this.#status !== 200 && /^connection: *close/im.test(head);
       },
       onBody: (piece) => {
         if (this.#options.streamTokens !== undefined) this.#readStream(piece, this.#options.streamTokens);
       },
-      onEnd: () => this.#finish({ isWhole: true }),
+      onEnd: () => {
+        // The server closes it, which can take a while to be seen here.
+        if (this.#isLast) this.#socket = undefined;
+        this.#finish({ isWhole: true });
+      },
     });
   }
 

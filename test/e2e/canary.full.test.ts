@@ -97,7 +97,12 @@ describe.each(databases)('on $name', ({ name, isMissing }) => {
       const answer = await fetch(daemon.url + path, {
         method,
         body: json === undefined ? null : JSON.stringify(json),
-        headers: { authorization: `Bearer ${as}`, 'content-type': 'application/json', ...headers },
+        headers: {
+          authorization: `Bearer ${as}`,
+          'content-type': 'application/json',
+          connection: 'close',
+          ...headers,
+        },
       });
       const text = await answer.text();
       if (answer.status >= 400) failures.set(`${method} ${path}`, text);

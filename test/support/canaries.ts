@@ -136,7 +136,8 @@ export const echoes: readonly (readonly [string, Behaviour])[] = [
 
 /** Everything that the daemon shows to its owner, by where it is. */
 export async function everythingShown({ url, login }: WatchedDaemon): Promise<Map<string, string>> {
-  const headers = { authorization: `Bearer ${login}` };
+  // What is read takes long to search on a busy machine: meanwhile the daemon would close the connection.
+  const headers = { authorization: `Bearer ${login}`, connection: 'close' };
   const shown = new Map<string, string>();
   const read = async (path: string) => {
     const leave = new AbortController();
