@@ -41,6 +41,8 @@ interface Answering extends GrowingAnswer {
   controller: AbortController;
 }
 
+/** Unlike the path of a file, a comment of code, and what follows a blank. */
+const isCommand = /^\/[^\s/]*(\s|$)/;
 const redrawEveryMs = 80;
 const tickMs = 250;
 const retryMs = 500;
@@ -149,7 +151,7 @@ export class ChatModel extends Observable {
     this.options.onPrompt(text);
     // A restarted daemon may have a new address.
     this.options.context.forgetHost();
-    void (line.startsWith('/') ? this.#command(line) : this.send(text));
+    void (isCommand.test(text) ? this.#command(line) : this.send(text));
   }
 
   async #command(line: string): Promise<void> {
@@ -159,6 +161,7 @@ export class ChatModel extends Observable {
       if (note !== '') this.print('note', note);
     } catch (error) {
       this.print('error', this.options.explain(error));
+      this.#restorePrompt(line);
     }
     this.changed();
   }
@@ -173,7 +176,11 @@ export class ChatModel extends Observable {
   async #run(line: string): Promise<string> {
     const { conversation } = this;
     const { context, quit } = this.options;
-    const chat = { conversation, context, quit, attach: (path: string) => this.#attach(path) };
+    const attach = (path: string) => this.#attach(path);
+    const detach = () => {
+      this.#attached = [];
+    };
+    const chat = { conversation, context, quit, attach, detach };
     try {
       return await runSlash(chat, line);
     } catch (error) {
@@ -188,6 +195,7 @@ export class ChatModel extends Observable {
   async send(text: string): Promise<void> {
     const { context } = this.options;
     this.print('you', text);
+    const attached = this.#attached;
     const question = this.#questionOf(text);
     if (question === undefined) return;
     const answering: Answering = {
@@ -202,11 +210,11 @@ export class ChatModel extends Observable {
     const ticking = setInterval(() => this.changed({ soon: true }), tickMs);
     this.changed();
     try {
-      await this.#answer(question, answering);
+      await this.#answer(question, answering, attached);
     } catch (error) {
       this.#flushAnswer();
       this.print('error', this.options.explain(error));
-      this.#restorePrompt(text);
+      this.#restorePrompt(text, attached);
     } finally {
       clearInterval(ticking);
       this.answering = undefined;
@@ -233,7 +241,11 @@ export class ChatModel extends Observable {
     }
   }
 
-  async #answer(question: Omit<Turn, 'role'>, answering: Answering): Promise<void> {
+  async #answer(
+    question: Omit<Turn, 'role'>,
+    answering: Answering,
+    attached: readonly Attachment[],
+  ): Promise<void> {
     const { conversation, options } = this;
     const {
       text: answer,
@@ -265,7 +277,7 @@ export class ChatModel extends Observable {
     if (warning) this.print('error', warning);
     if (failure) {
       this.print('error', options.explain(failure));
-      this.#restorePrompt(question.text);
+      this.#restorePrompt(question.text, attached);
     } else {
       conversation.turns.push(
         { role: 'user', ...question },
@@ -292,9 +304,11 @@ export class ChatModel extends Observable {
     this.#text = this.options.answerText();
   }
 
-  /** So that Enter asks again. */
-  #restorePrompt(text: string): void {
-    if (this.edit.text === '') this.edit = editOf(text);
+  /** So that Enter asks again, with the same files. */
+  #restorePrompt(text: string, attached: readonly Attachment[] = []): void {
+    if (this.edit.text !== '') return;
+    this.edit = editOf(text);
+    this.#attached = [...attached, ...this.#attached];
   }
 }
 

@@ -15,6 +15,8 @@ interface SlashContext {
   quit(): void;
   /** Attaches a file to the next question; returns a note. */
   attach(path: string): string;
+  /** Drops the files that wait for it. */
+  detach(): void;
 }
 
 interface SlashCommand {
@@ -66,6 +68,7 @@ const slashCommands: Readonly<Record<string, SlashCommand>> = {
 
 const keyHelp = [
   'Enter sends; Alt-Enter, Ctrl-J or \\ and Enter insert a line break.',
+  'A blank before a slash makes it text.',
   'Tab completes a command or the path of a file; ↑ ↓ move between lines, then through the history.',
   'Emacs keys edit: Ctrl-A E B F K U W Y T and Alt-B F D.',
   'Ctrl-C stops an answer and shows its cost; pressed again it quits. Otherwise it clears the line, then quits.',
@@ -95,11 +98,12 @@ async function changeModel({ conversation, context }: SlashContext, name: string
   return `Switched to ${found.id}.`;
 }
 
-function clear({ conversation }: SlashContext): string {
+function clear({ conversation, detach }: SlashContext): string {
   if (conversation.thread !== undefined) {
     throw new Error('The thread stores this conversation; start another one without --thread.');
   }
   conversation.clear();
+  detach();
   return 'Started a new conversation.';
 }
 

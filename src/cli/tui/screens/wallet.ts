@@ -88,11 +88,7 @@ export function walletScreen(): Screen<WalletRow> {
       submit: ({ amount = '', description = '' }, services) => create(amount, description, services),
       runLine: createFromLine,
     },
-    reply: {
-      label: 'pay',
-      placeholder: 'an invoice to pay: lnbc…',
-      run: quote,
-    },
+    reply: { label: 'pay', placeholder: 'an invoice to pay: lnbc…', run: quote },
   };
 }
 
