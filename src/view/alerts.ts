@@ -38,11 +38,7 @@ export const alertFields: readonly Field<Alert, AlertContext>[] = [
     value: ({ state }) => state,
     tone: ({ state }) => (state === 'firing' ? 'bad' : 'good'),
   },
-  {
-    name: 'since',
-    value: ({ since }) => since,
-    text: ({ since }, { now }) => ago(since, now),
-  },
+  { name: 'since', value: ({ since }) => since, text: ({ since }, { now }) => ago(since, now) },
   { name: 'kind', value: ({ kind }) => kind },
   {
     name: 'value',

@@ -35,11 +35,7 @@ export const budgetFields: readonly Field<Budget, BudgetContext>[] = [
     spare: 2,
   },
   { name: 'usd', label: 'limit', value: ({ usd }) => usd, text: capText, width: 16 },
-  {
-    name: 'kind',
-    value: ({ hard }) => (hard ? 'hard' : 'soft'),
-    width: 5,
-  },
+  { name: 'kind', value: ({ hard }) => (hard ? 'hard' : 'soft'), width: 5 },
   {
     name: 'spent_usd',
     label: 'spent',

@@ -59,10 +59,7 @@ async function npmInstall(context: Context, folder: string, packages: readonly s
   if (end === 0) return;
   throw new CliError(
     `npm could not install ${engineLibrary.name}: ${typeof end === 'string' ? end : `exit code ${end}`}.`,
-    {
-      exit: exitCodes.failed,
-      next: 'npm comes with Node, and must reach its registry.',
-    },
+    { exit: exitCodes.failed, next: 'npm comes with Node, and must reach its registry.' },
   );
 }
 

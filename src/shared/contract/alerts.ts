@@ -69,10 +69,7 @@ const Delivery = Type.Object(
   { $id: 'AlertDelivery', description: 'A message to the web hook of an alert.' },
 );
 
-const settings = {
-  kind: Kind,
-  window_minutes: WindowMinutes,
-};
+const settings = { kind: Kind, window_minutes: WindowMinutes };
 
 const members = {
   id: AlertId,

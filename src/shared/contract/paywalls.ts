@@ -191,9 +191,7 @@ const changeable = {
         mapOf(
           { pattern: '^[a-z][a-z0-9_]{0,63}$', description: 'Small letters, digits and `_`.' },
           Type.String(label),
-          {
-            maxProperties: 32,
-          },
+          { maxProperties: 32 },
         ),
       ),
     },

@@ -35,10 +35,7 @@ const PeerModel = Type.Object({
 });
 
 const Agreement = Type.Object(
-  {
-    compared: Type.Integer({ minimum: 0 }),
-    agreed: Type.Integer({ minimum: 0 }),
-  },
+  { compared: Type.Integer({ minimum: 0 }), agreed: Type.Integer({ minimum: 0 }) },
   {
     description:
       'How many of its answers were compared with those of another source, and how many were the same: the same choice, level, or side of 0.5. None are compared unless the host sets `decisions.peer_agreement_share`.',

@@ -23,10 +23,7 @@ export const ProviderHealth = Type.Object(
       }),
     ),
     first_byte_ms: Type.Object(
-      {
-        p50: nullable(Type.Number({ minimum: 0 })),
-        p95: nullable(Type.Number({ minimum: 0 })),
-      },
+      { p50: nullable(Type.Number({ minimum: 0 })), p95: nullable(Type.Number({ minimum: 0 })) },
       { description: 'Until an answer began; off by at most a tenth.' },
     ),
     errors: Type.Array(Type.Object({ error_code: Type.String(), attempts: Count }), {

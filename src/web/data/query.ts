@@ -74,9 +74,7 @@ async function allPages<E extends Endpoint>(
     (await call(
       endpoint,
       { ...input, query: { limit: 100, ...query, ...(after && { after }) } } as Input<E>,
-      {
-        signal,
-      },
+      { signal },
     )) as List;
   const first = await page(undefined);
   const data = [...first.data];

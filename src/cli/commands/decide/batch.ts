@@ -1,15 +1,17 @@
 import { createHash, randomUUID } from 'node:crypto';
-import { appendFileSync, existsSync, readFileSync, statSync, truncateSync } from 'node:fs';
+import { appendFileSync, closeSync, openSync, readFileSync, statSync, truncateSync } from 'node:fs';
 import type { CreateDecision, Decision } from '../../../shared/contract/decisions.ts';
 import { createDecision } from '../../../shared/endpoints.ts';
 import { ApiError, exitCodes, failures, isErrorCode } from '../../../shared/errors.ts';
-import { decodeText } from '../../../shared/text/decode-text.ts';
+import { isObject } from '../../../shared/json/json-object.ts';
 import { briefRate } from '../../../view/numbers.ts';
 import type { Context } from '../../context.ts';
 import { CliError } from '../../failures/cli-error.ts';
+import { bareAnswer } from './show-decision.ts';
 
 export interface BatchOptions {
   body: Omit<CreateDecision, 'input'>;
+  order: 'peer' | 'hosted' | undefined;
   format: 'lines' | 'ndjson';
   concurrency: number;
   /** Where results are appended, and from where a stopped batch continues. */
@@ -52,32 +54,40 @@ export async function decideLines(context: Context, options: BatchOptions): Prom
     const first = waiting.shift();
     if (first === undefined) return;
     const result = await first;
-    const text = `${JSON.stringify(result)}\n`;
-    if (append) append(text);
-    else out.text(text);
+    if (append) append(`${JSON.stringify(result)}\n`);
+    else if (out.isQuiet()) out.text(`${(result.answers ?? []).map(bareAnswer).join('\t')}\n`);
+    else await out.element(result);
     counts.done += 1;
     if (result.error) counts.failed += 1;
     showProgress();
   };
   let line = 0;
+  let count = 0;
   try {
     for await (const text of io.stdin.lines()) {
       line += 1;
-      const { input, id } = inputIn(text, line, options.format);
-      const digest = digestOf(options.body, input);
-      const known = done[line - 1];
+      if (options.format === 'ndjson' && text.trim() === '') continue;
+      const known = done[count];
+      count += 1;
+      const { input, id } = inputIn(text, options.format) ?? {};
+      // The first one shows what the input is; later ones are no reason to lose the others.
+      if (input === undefined && count === 1) throw noInput(line);
+      const digest = digestOf(options, input ?? text);
       if (known) {
         if (known.digest === digest) continue;
         throw new CliError(
           `${options.output} has results of other inputs or questions, from line ${line} on.`,
-          {
-            exit: exitCodes.usage,
-            next: 'Use another --output, or remove that file.',
-          },
+          { exit: exitCodes.usage, next: 'Use another --output, or remove that file.' },
         );
       }
       if (signal.aborted) break;
-      waiting.push(decideOne(context, options.body, { line, digest, input, id, run }, signal));
+      const failed = { line, digest, error: { code: 'invalid_request', message: noInput(line).message } };
+      const asked = { line, digest, id, run, isFirst: count === 1 };
+      waiting.push(
+        input === undefined
+          ? Promise.resolve(failed)
+          : decideOne(context, options, { ...asked, input }, signal),
+      );
       if (waiting.length >= options.concurrency) await finishFirst();
     }
     while (waiting.length > 0) await finishFirst();
@@ -85,7 +95,7 @@ export async function decideLines(context: Context, options: BatchOptions): Prom
     showProgress('end');
     for (const rest of waiting) rest.catch(() => {});
   }
-  out.note(`${line} lines, ${counts.failed} failed${done.length > 0 ? `, ${done.length} done before` : ''}`);
+  out.note(`${count} lines, ${counts.failed} failed${done.length > 0 ? `, ${done.length} done before` : ''}`);
   if (counts.failed > 0) context.exit = exitCodes.partlyDone;
 }
 
@@ -94,6 +104,7 @@ interface Line {
   digest: string;
   input: CreateDecision['input'];
   id: unknown;
+  isFirst: boolean;
   /** Differs by run, as decisions may differ later. */
   run: string;
 }
@@ -101,12 +112,12 @@ interface Line {
 /** Retries what may pass; an answer of a lost connection is found again by the key. */
 async function decideOne(
   context: Context,
-  body: BatchOptions['body'],
-  { line, digest, input, id, run }: Line,
+  { body, order }: BatchOptions,
+  { line, digest, input, id, run, isFirst }: Line,
   signal: AbortSignal,
 ): Promise<LineResult> {
   const common = { line, digest, ...(id !== undefined && { id }) };
-  const headers = { 'Idempotency-Key': `${run}-${digest}` };
+  const headers = { 'Idempotency-Key': `${run}-${digest}`, ...(order && { 'X-Decision-Order': order }) };
   for (let tries = 1; ; tries += 1) {
     try {
       const { model, answers } = await context
@@ -117,7 +128,7 @@ async function decideOne(
       if (signal.aborted || !(error instanceof ApiError)) throw error;
       const { code, message, retryAfterSeconds = 1 } = error;
       // Without a decision to repeat, every line would fail in the same way.
-      if (line === 1 && tries === 1 && isHopeless(error)) throw error;
+      if (isFirst && tries === 1 && isHopeless(error)) throw error;
       if (tries === triesMax || failures[code].retry !== 'after-waiting') {
         return { ...common, error: { code: error.reportedCode, message } };
       }
@@ -135,40 +146,68 @@ function isHopeless({ code, status }: ApiError): boolean {
   );
 }
 
-function inputIn(text: string, line: number, format: BatchOptions['format']): Pick<Line, 'input' | 'id'> {
+/** Undefined for a line without an input. */
+function inputIn(text: string, format: BatchOptions['format']): Pick<Line, 'input' | 'id'> | undefined {
   if (format === 'lines') return { input: text, id: undefined };
   try {
     const { input, id } = JSON.parse(text) as { input?: CreateDecision['input']; id?: unknown };
     if (typeof input === 'string' || Array.isArray(input)) return { input, id };
   } catch {}
-  throw new CliError(`Line ${line} of the input is not a JSON object with a member \`input\`.`, {
+  return undefined;
+}
+
+function noInput(line: number): CliError {
+  return new CliError(`Line ${line} of the input is not a JSON object with a member \`input\`.`, {
     exit: exitCodes.usage,
     next: 'Use --lines for plain text.',
   });
 }
 
 /** 64 hexadecimal digits. */
-function digestOf(body: BatchOptions['body'], input: unknown): string {
+function digestOf({ body, order }: BatchOptions, input: unknown): string {
   return createHash('sha256')
-    .update(JSON.stringify([body, input]))
+    .update(JSON.stringify([body, input, ...(order ? [order] : [])]))
     .digest('hex');
 }
 
-/** The complete lines of an earlier run; a line that was cut off is removed. */
+/**
+ * The complete lines of an earlier run; one that was cut off is removed. Fails for a file that has anything else, which is left as it is, and
+ * before anything is asked for one that cannot be written. What is no file, such as a pipe, has none.
+ */
 function doneIn(file: string): LineResult[] {
-  if (!existsSync(file)) return [];
-  const text = decodeText(readFileSync(file));
-  const end = text.lastIndexOf('\n') + 1;
-  if (end < text.length) truncateSync(file, Buffer.byteLength(text.slice(0, end)));
   try {
-    const lines = text.slice(0, end).split('\n').slice(0, -1);
-    return lines.map((each) => JSON.parse(each) as LineResult);
-  } catch {
+    closeSync(openSync(file, 'a'));
+  } catch (cause) {
+    const { code } = cause as NodeJS.ErrnoException;
+    throw new CliError(`The results cannot be written to ${file} (${code}).`, {
+      exit: exitCodes.usage,
+      cause,
+    });
+  }
+  if (sizeOf(file) === undefined) return [];
+  const bytes = readFileSync(file);
+  const end = bytes.lastIndexOf('\n') + 1;
+  const lines = bytes.toString('utf8', 0, end).split('\n').slice(0, -1).map(resultIn);
+  const rest = bytes.toString('utf8', end);
+  const begin = '{"line":';
+  const isCutOff = rest.startsWith(begin) || begin.startsWith(rest);
+  if (!isCutOff || lines.includes(undefined)) {
     throw new CliError(`${file} has other content than results.`, {
       exit: exitCodes.usage,
       next: 'Use another --output.',
     });
   }
+  if (rest !== '') truncateSync(file, end);
+  return lines as LineResult[];
+}
+
+function resultIn(text: string): LineResult | undefined {
+  try {
+    const result: unknown = JSON.parse(text);
+    if (isObject(result) && typeof result.line === 'number' && typeof result.digest === 'string')
+      return result as unknown as LineResult;
+  } catch {}
+  return undefined;
 }
 
 /** Appends to a file until another command does so, too: the results of both would be mixed. */

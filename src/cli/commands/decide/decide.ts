@@ -68,6 +68,7 @@ async function decide(context: Context, instructions: string | undefined, flags:
   const { model: named, order, debias } = flags;
   const isBatch = flags.lines ?? flags.ndjson ?? false;
   const input = isBatch ? undefined : await inputOf(context, flags);
+  if (input?.trim() === '') throw noInput();
   const body = {
     // Who names the sources wants no others.
     model: order ? decisionModel(context, named) : await chooseDecisionModel(context, named),
@@ -77,6 +78,7 @@ async function decide(context: Context, instructions: string | undefined, flags:
   if (input === undefined) {
     return await decideLines(context, {
       body,
+      order,
       format: flags.ndjson ? 'ndjson' : 'lines',
       concurrency: flags.concurrency ?? 4,
       output: flags.output,
@@ -130,13 +132,20 @@ async function inputOf(context: Context, { input, text }: DecideFlags): Promise<
   if (text !== undefined) return text;
   if (input !== undefined && input !== '-') {
     try {
-      return decodeText(readFileSync(input));
+      const bytes = readFileSync(input);
+      if (bytes.includes(0)) throw new CliError(`${input} is not text.`, { exit: exitCodes.usage });
+      return decodeText(bytes);
     } catch (cause) {
+      if (cause instanceof CliError) throw cause;
       throw new CliError(`${input} cannot be read.`, { exit: exitCodes.usage, cause });
     }
   }
   if (!context.io.stdin.isTty) return await pipedText(context, typedStdin);
-  throw new CliError('There is no input to decide about.', {
+  throw noInput();
+}
+
+function noInput(): CliError {
+  return new CliError('There is no input to decide about.', {
     exit: exitCodes.usage,
     next: 'Pipe it in, or use --text or --input FILE.',
   });

@@ -2,6 +2,7 @@ import { readFileSync } from 'node:fs';
 import type { CreateDecision, Decision, DecisionAnswer } from '../../../shared/contract/decisions.ts';
 import { createDecision } from '../../../shared/endpoints.ts';
 import { exitCodes } from '../../../shared/errors.ts';
+import { isObject } from '../../../shared/json/json-object.ts';
 import { decodeText } from '../../../shared/text/decode-text.ts';
 import type { Context } from '../../context.ts';
 import { CliError } from '../../failures/cli-error.ts';
@@ -61,9 +62,18 @@ function exampleIn(line: string, asked: Question | undefined, fault: (message: s
   if (typeof input !== 'string' && !Array.isArray(input)) throw fault('`input` must be a text');
   if (typeof question !== 'object' || question === null)
     throw fault('`question` is required, or a question on the command line');
+  if (!hasOptions(question))
+    throw fault('`question` must be a predicate, a choice with `choices`, or a score with `levels`');
   const right = indexOfLabel(label, question);
   if (right < 0) throw fault('`label` is none of the options of the question');
   return { input: input as CreateDecision['input'], question, right };
+}
+
+function hasOptions(question: Question): boolean {
+  if (question.type === 'predicate') return true;
+  const { choices, levels } = question as { choices?: unknown; levels?: unknown };
+  const options = question.type === 'choice' ? choices : question.type === 'score' ? levels : undefined;
+  return Array.isArray(options) && options.every(isObject);
 }
 
 function indexOfLabel(label: unknown, question: Question): number {

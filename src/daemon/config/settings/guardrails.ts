@@ -29,10 +29,7 @@ const HookConfig = Type.Object(
     models: Type.Optional(models),
     window: Type.Optional(integer(1, 1_000_000, 'a number of characters')),
   },
-  {
-    additionalProperties: false,
-    description: 'a map of on, and command or url',
-  },
+  { additionalProperties: false, description: 'a map of on, and command or url' },
 );
 
 type HookConfig = Static<typeof HookConfig>;

@@ -144,10 +144,7 @@ export class Deliveries {
       answer.body.cancel();
       const { status } = answer;
       const isAccepted = status >= 200 && status < 300;
-      return {
-        httpStatus: status,
-        failure: isAccepted ? null : refusalOf(status),
-      };
+      return { httpStatus: status, failure: isAccepted ? null : refusalOf(status) };
     } catch (error) {
       return { httpStatus: null, failure: failureOf(error, hook) };
     }

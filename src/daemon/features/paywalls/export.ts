@@ -53,11 +53,7 @@ function caddyfile({ paywalls, embedded }: ExportedPaywalls): string {
 /** The route by which a running Caddy forwards to the embedded proxy; undefined without paywalls. */
 export function caddyRoute({ paywalls, embedded }: ExportedPaywalls): CaddyRoute | undefined {
   if (paywalls.length === 0) return undefined;
-  const forward = {
-    handler: 'reverse_proxy',
-    upstreams: [{ dial: embedded }],
-    flush_interval: -1,
-  };
+  const forward = { handler: 'reverse_proxy', upstreams: [{ dial: embedded }], flush_interval: -1 };
   return {
     '@id': caddyRouteId,
     match: byRoute(paywalls).map(({ host, pathPrefix }) => ({

@@ -21,11 +21,7 @@ export async function readServerFacts(
       `${address} accepts no writes: default_transaction_read_only is on. Turn it off for this user and database.`,
     );
   }
-  return {
-    address,
-    version: String(row.version),
-    warnings: warningsOf(row),
-  };
+  return { address, version: String(row.version), warnings: warningsOf(row) };
 }
 
 /** What makes the server lose committed data. Sessions that write set `synchronous_commit` themselves. */

@@ -267,8 +267,6 @@ export function unreadableArguments(provider: string, name: unknown): UpstreamFa
   return new UpstreamFailure(
     'server',
     `${provider} called a tool with arguments that are not a JSON object`,
-    {
-      publicMessage: `The ${tool} was called with arguments that are not a JSON object.`,
-    },
+    { publicMessage: `The ${tool} was called with arguments that are not a JSON object.` },
   );
 }

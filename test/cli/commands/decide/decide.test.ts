@@ -139,6 +139,60 @@ describe('a batch', () => {
     expect(await readFile(output, 'utf8')).toBe(after);
   });
 
+  test.each([
+    ['JSON of something else', '{"precious":true}\n'],
+    ['a text without an end of line', 'note'],
+    ['lines of other JSON', '{"line":1,"digest":"x"}\nnull\n'],
+    ['UTF-16', Buffer.from('\ufeffGrüße\n天', 'utf16le')],
+  ])('leaves %s as it is', async (_what, content) => {
+    const output = join(folder, 'precious');
+    await writeFile(output, content);
+    const { code, stderr } = await decide(['Late?', '--lines', '-o', output], { stdin: 'late' });
+    expect({ code, stderr }).toEqual({
+      code: exitCodes.usage,
+      stderr: expect.stringContaining('has other content than results'),
+    });
+    expect(await readFile(output)).toEqual(Buffer.from(content));
+  });
+
+  test('says before it asks that the results cannot be written', async () => {
+    for (const output of [folder, join(folder, 'none', 'results')]) {
+      const { code, stderr } = await decide(['Late?', '--lines', '-o', output], { stdin: 'late' });
+      expect({ code, stderr }).toEqual({
+        code: exitCodes.usage,
+        stderr: expect.stringContaining('cannot be written'),
+      });
+    }
+  });
+
+  test('asks only the sources of --order', async () => {
+    const { code, stderr } = await decide(['Late?', '--order', 'hosted', '--lines'], { stdin: 'late' });
+    expect(code).not.toBe(exitCodes.done);
+    expect(stderr).toContain('engine');
+  });
+
+  test('prints selected fields, and answers alone', async () => {
+    const options = { stdin: 'late\non time' };
+    expect((await decide(['Late?', '--lines', '--json=line'], options)).stdout).toBe(
+      '{"line":1}\n{"line":2}\n',
+    );
+    expect((await decide(['Late?', '--lines', '--jq', '.answers[0].type'], options)).stdout).toBe(
+      'predicate\npredicate\n',
+    );
+    expect((await decide(['Late?', '--lines', '-q'], options)).stdout).toMatch(/^[\d.]+\n[\d.]+\n$/);
+  });
+
+  test('goes on after a line that is no JSON, and ignores empty ones', async () => {
+    const stdin = ['{"input":"late"}', '', 'not json', '{"input":"on time","id":7}', ''].join('\n');
+    const { code, stdout } = await decide(['Late?', '--ndjson'], { stdin });
+    expect(code).toBe(exitCodes.partlyDone);
+    expect(linesOf(stdout)).toMatchObject([
+      { line: 1, answers: [{}] },
+      { line: 3, error: { code: 'invalid_request' } },
+      { line: 4, id: 7, answers: [{}] },
+    ]);
+  });
+
   test('stops when another command appends to the same file', async () => {
     const output = join(folder, 'shared.ndjson');
     const stdin = Array.from({ length: 100 }, (_, at) => `late ${at}`).join('\n');

@@ -287,11 +287,7 @@ export const latencyDays = sqliteTable(
 /** The charges of each key per UTC day: the sum of `calls.charged`. */
 export const keySpend = sqliteTable(
   'key_spend',
-  {
-    keyId: text().notNull(),
-    day: text().notNull(),
-    amount: integer().notNull(),
-  },
+  { keyId: text().notNull(), day: text().notNull(), amount: integer().notNull() },
   (table) => [primaryKey({ columns: [table.keyId, table.day] })],
 );
 

@@ -19,11 +19,7 @@ export const backgroundResponses = sqliteTable('background_responses', {
 /** Consecutive events of a response, as they were sent; the last one has `lastSequence`. */
 export const responseEvents = sqliteTable(
   'response_events',
-  {
-    responseId: text().notNull(),
-    lastSequence: integer().notNull(),
-    text: text().notNull(),
-  },
+  { responseId: text().notNull(), lastSequence: integer().notNull(), text: text().notNull() },
   (table) => [primaryKey({ columns: [table.responseId, table.lastSequence] })],
 );
 

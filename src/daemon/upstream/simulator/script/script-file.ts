@@ -9,11 +9,7 @@ const names = Type.Union([text, Type.Array(text, { description: 'a list of texts
 const count = Type.Integer({ minimum: 0, description: 'a whole number' });
 
 const textMatch = Type.Object(
-  {
-    contains: Type.Optional(text),
-    equals: Type.Optional(text),
-    matches: Type.Optional(text),
-  },
+  { contains: Type.Optional(text), equals: Type.Optional(text), matches: Type.Optional(text) },
   { additionalProperties: false, minProperties: 1, description: 'a map of contains, equals or matches' },
 );
 

@@ -214,11 +214,7 @@ export class ResponseSession {
     if (this.#resource.store !== true && !remember && !run) return;
     const input = withIds(this.#start.ownItems, this.#deps.makeId);
     await this.joinThread(settled, input);
-    const turn = {
-      id: this.#id,
-      input: JSON.stringify(input),
-      output: this.sealedOutput(settled),
-    };
+    const turn = { id: this.#id, input: JSON.stringify(input), output: this.sealedOutput(settled) };
     if (this.#resource.store === true) await this.#store(this.#body({ settled }), turn);
     remember?.(turn, { isStored: this.#resource.store === true });
   }

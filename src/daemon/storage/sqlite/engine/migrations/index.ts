@@ -13,11 +13,7 @@ const paymentColumns =
  */
 export const migrations: readonly Migration[] = [
   // What a payment by the `Payment` scheme allows is kept as it was sold.
-  {
-    version: 40,
-    rows: {},
-    statements: ['ALTER TABLE paywall_challenges ADD COLUMN rights TEXT'],
-  },
+  { version: 40, rows: {}, statements: ['ALTER TABLE paywall_challenges ADD COLUMN rights TEXT'] },
   // Finds the wallet that a phrase had before another one took its place.
   {
     version: 41,
@@ -243,11 +239,7 @@ export const migrations: readonly Migration[] = [
     ],
   },
   // Until when a daemon has the database, by the clock of the server; NULL where a lock says so, as with SQLite.
-  {
-    version: 56,
-    rows: {},
-    statements: ['ALTER TABLE daemons ADD COLUMN expires_at INTEGER'],
-  },
+  { version: 56, rows: {}, statements: ['ALTER TABLE daemons ADD COLUMN expires_at INTEGER'] },
   // Several daemons use a database of a server: any can take over the work of another.
   {
     version: 57,
@@ -380,10 +372,6 @@ export const migrations: readonly Migration[] = [
     statements: ['ALTER TABLE budgets ADD COLUMN calendar TEXT', 'ALTER TABLE holds ADD COLUMN routes TEXT'],
   },
   // Cached answers name their call, so that they can be deleted with it.
-  {
-    version: 66,
-    rows: {},
-    statements: ['ALTER TABLE cached_answers ADD COLUMN request_id TEXT'],
-  },
+  { version: 66, rows: {}, statements: ['ALTER TABLE cached_answers ADD COLUMN request_id TEXT'] },
   untaggedCalls,
 ];
