@@ -116,6 +116,8 @@ export async function askExamples(
     progress.stop();
   }
   const answered = found.filter((each) => each !== undefined);
+  if (answered.length === 0)
+    throw new CliError('The model declined all examples.', { exit: exitCodes.refused });
   return { answered, refused: examples.length - answered.length };
 }
 

@@ -249,6 +249,19 @@ test('an evaluation reports scores, and writes the diagram', async () => {
     exitCodes.usage,
     expect.stringContaining('broken.jsonl:2: `label`'),
   ]);
+  for (const question of ['{"type":"foo"}', '{"type":"choice"}', '{"type":"score","levels":[null]}']) {
+    await writeFile(broken, `{"input":"x","label":1,"question":${question}}\n`);
+    const { code, stderr } = await decide(['eval', broken]);
+    expect({ code, stderr }).toMatchObject({
+      code: exitCodes.usage,
+      stderr: expect.stringContaining('broken.jsonl:1: `question` must'),
+    });
+  }
+  const declined = await decide(['eval', 'test/fixtures/labelled.jsonl', '-m', 'sim/refuses']);
+  expect([declined.code, declined.stderr]).toEqual([
+    exitCodes.refused,
+    expect.stringContaining('declined all examples'),
+  ]);
   const lost = await decide(['eval', 'test/fixtures/labelled.jsonl', '--svg', join(folder, 'no', 'x.svg')]);
   expect([lost.code, lost.stdout, lost.stderr]).toEqual([
     exitCodes.usage,
