@@ -109,7 +109,6 @@ interface Line {
   run: string;
 }
 
-/** Retries what may pass; an answer of a lost connection is found again by the key. */
 async function decideOne(
   context: Context,
   { body, order }: BatchOptions,
@@ -118,20 +117,32 @@ async function decideOne(
 ): Promise<LineResult> {
   const common = { line, digest, ...(id !== undefined && { id }) };
   const headers = { 'Idempotency-Key': `${run}-${digest}`, ...(order && { 'X-Decision-Order': order }) };
+  // Without a decision to repeat, every line would fail in the same way.
+  const isLast = (error: ApiError) => isFirst && isHopeless(error);
+  try {
+    const asked = { headers, body: { ...body, input } };
+    const { model, answers } = await decidePatiently(context, asked, signal, isLast);
+    return { ...common, model, answers };
+  } catch (error) {
+    if (signal.aborted || !(error instanceof ApiError) || isLast(error)) throw error;
+    return { ...common, error: { code: error.reportedCode, message: error.message } };
+  }
+}
+
+/** Asks again after what may pass, unless `isLast`; an answer of a lost connection is found again by the key in the headers. */
+export async function decidePatiently(
+  context: Context,
+  asked: { headers: Record<string, string>; body: CreateDecision },
+  signal: AbortSignal,
+  isLast: (error: ApiError) => boolean = () => false,
+): Promise<Decision> {
   for (let tries = 1; ; tries += 1) {
     try {
-      const { model, answers } = await context
-        .client()
-        .call(createDecision, { headers, body: { ...body, input } }, { signal });
-      return { ...common, model, answers };
+      return await context.client().call(createDecision, asked, { signal });
     } catch (error) {
-      if (signal.aborted || !(error instanceof ApiError)) throw error;
-      const { code, message, retryAfterSeconds = 1 } = error;
-      // Without a decision to repeat, every line would fail in the same way.
-      if (isFirst && tries === 1 && isHopeless(error)) throw error;
-      if (tries === triesMax || failures[code].retry !== 'after-waiting') {
-        return { ...common, error: { code: error.reportedCode, message } };
-      }
+      if (signal.aborted || !(error instanceof ApiError) || isLast(error)) throw error;
+      const { code, retryAfterSeconds = 1 } = error;
+      if (tries === triesMax || failures[code].retry !== 'after-waiting') throw error;
       await context.sleep(Math.min(retryMsMax, retryAfterSeconds * 1000 * tries), signal);
     }
   }
@@ -157,10 +168,8 @@ function inputIn(text: string, format: BatchOptions['format']): Pick<Line, 'inpu
 }
 
 function noInput(line: number): CliError {
-  return new CliError(`Line ${line} of the input is not a JSON object with a member \`input\`.`, {
-    exit: exitCodes.usage,
-    next: 'Use --lines for plain text.',
-  });
+  const message = `Line ${line} of the input is not a JSON object with a member \`input\`.`;
+  return new CliError(message, { exit: exitCodes.usage, next: 'Use --lines for plain text.' });
 }
 
 /** 64 hexadecimal digits. */

@@ -1,16 +1,14 @@
-import { readFileSync } from 'node:fs';
 import { Command, Option } from '@commander-js/extra-typings';
 import type { Decision } from '../../../shared/contract/decisions.ts';
 import { createDecision } from '../../../shared/endpoints.ts';
 import { exitCodes } from '../../../shared/errors.ts';
-import { decodeText } from '../../../shared/text/decode-text.ts';
 import type { Context } from '../../context.ts';
 import { CliError } from '../../failures/cli-error.ts';
 import { example, wholeNumber } from '../../options.ts';
 import { pipedText, typedStdin } from '../../terminal/piped-input.ts';
 import { decideLines } from './batch.ts';
 import { chooseDecisionModel, decisionModel, modelDefault } from './choose-decision-model.ts';
-import { collectOptions, type Question, type QuestionFlags, questionsOf } from './questions.ts';
+import { collectOptions, type Question, type QuestionFlags, questionsOf, textOfFile } from './questions.ts';
 import { bareAnswer, howDecided, showDecision } from './show-decision.ts';
 
 export const decideCommand = (context: Context) =>
@@ -130,16 +128,7 @@ function checkFlags(
 
 async function inputOf(context: Context, { input, text }: DecideFlags): Promise<string> {
   if (text !== undefined) return text;
-  if (input !== undefined && input !== '-') {
-    try {
-      const bytes = readFileSync(input);
-      if (bytes.includes(0)) throw new CliError(`${input} is not text.`, { exit: exitCodes.usage });
-      return decodeText(bytes);
-    } catch (cause) {
-      if (cause instanceof CliError) throw cause;
-      throw new CliError(`${input} cannot be read.`, { exit: exitCodes.usage, cause });
-    }
-  }
+  if (input !== undefined && input !== '-') return textOfFile(input);
   if (!context.io.stdin.isTty) return await pipedText(context, typedStdin);
   throw noInput();
 }

@@ -1,13 +1,11 @@
-import { readFileSync } from 'node:fs';
 import type { CreateDecision, Decision, DecisionAnswer } from '../../../shared/contract/decisions.ts';
-import { createDecision } from '../../../shared/endpoints.ts';
 import { exitCodes } from '../../../shared/errors.ts';
 import { isObject } from '../../../shared/json/json-object.ts';
-import { decodeText } from '../../../shared/text/decode-text.ts';
 import type { Context } from '../../context.ts';
 import { CliError } from '../../failures/cli-error.ts';
 import { progressBar } from '../../output/progress.ts';
-import type { Question } from './questions.ts';
+import { decidePatiently } from './batch.ts';
+import { type Question, textOfFile } from './questions.ts';
 
 /** A labelled example: an input, a question, and which of its options is right. */
 export interface Example {
@@ -33,13 +31,9 @@ export interface Answered {
  * line asks one. A label is true or false, a choice, or a level by its label or number.
  */
 export function readExamples(file: string, asked: Question | undefined): Example[] {
-  let text: string;
-  try {
-    text = decodeText(readFileSync(file));
-  } catch (cause) {
-    throw new CliError(`${file} cannot be read.`, { exit: exitCodes.usage, cause });
-  }
-  const lines = text.split('\n').map((line, at) => ({ line, number: at + 1 }));
+  const lines = textOfFile(file)
+    .split('\n')
+    .map((line, at) => ({ line, number: at + 1 }));
   const examples = lines
     .filter(({ line }) => line.trim() !== '')
     .map(({ line, number }) => {
@@ -103,7 +97,7 @@ export async function askExamples(
   const work = async () => {
     for (const [at, { input, question, right }] of queue) {
       const body = { model, input, questions: [question] };
-      const decision = await context.client().call(createDecision, { headers: {}, body }, { signal });
+      const decision = await decidePatiently(context, { headers: {}, body }, signal);
       found[at] = answeredBy(decision, question.type, right);
       done += 1;
       if (!context.out.isQuiet())

@@ -49,12 +49,7 @@ export function collectOptions(text: string, before: string[] = []): string[] {
 }
 
 function questionsIn(file: string): Question[] {
-  let text: string;
-  try {
-    text = decodeText(readFileSync(file));
-  } catch (cause) {
-    throw new CliError(`${file} cannot be read.`, { exit: exitCodes.usage, cause });
-  }
+  const text = textOfFile(file);
   try {
     const value: unknown = JSON.parse(text);
     const questions = Array.isArray(value) ? value : (value as { questions?: unknown } | null)?.questions;
@@ -66,4 +61,16 @@ function questionsIn(file: string): Question[] {
 
 function usage(message: string, next?: string): CliError {
   return new CliError(message, { exit: exitCodes.usage, ...(next !== undefined && { next }) });
+}
+
+/** Fails for a file that cannot be read, or is not text. */
+export function textOfFile(file: string): string {
+  let text: string;
+  try {
+    text = decodeText(readFileSync(file));
+  } catch (cause) {
+    throw new CliError(`${file} cannot be read.`, { exit: exitCodes.usage, cause });
+  }
+  if (text.includes('\0')) throw usage(`${file} is not text.`);
+  return text;
 }

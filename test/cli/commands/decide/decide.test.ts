@@ -1,4 +1,6 @@
 import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
+import { createServer } from 'node:http';
+import type { AddressInfo } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, onTestFinished, test } from 'vitest';
@@ -232,6 +234,32 @@ test('a fit makes later answers calibrated, until it is removed', async () => {
   expect(JSON.parse(again.stdout)[0].temperature).toBeCloseTo(temperature, 3);
   await decide(['remove-fit', 'choice', 'sim/assistant']);
   expect(await ask()).toMatchObject({ calibrated: false });
+});
+
+test('an evaluation asks again after a refusal that passes', async () => {
+  let refused = 0;
+  const between = createServer(async (incoming, outgoing) => {
+    const { method = '', url = '', headers } = incoming;
+    const body = Buffer.concat(await incoming.toArray());
+    if (method === 'POST' && refused < 2) {
+      refused += 1;
+      const error = { code: 'rate_limited', message: 'Too many requests.' };
+      outgoing.writeHead(429, { 'content-type': 'application/json' }).end(JSON.stringify({ error }));
+      return;
+    }
+    const { authorization = '' } = headers;
+    const init = { method, headers: { authorization, 'content-type': 'application/json' } };
+    const answer = await fetch(daemon.url + url, { ...init, ...(method === 'POST' && { body }) });
+    outgoing.writeHead(answer.status, { 'content-type': 'application/json' }).end(await answer.text());
+  });
+  await new Promise<void>((resolve) => between.listen(0, '127.0.0.1', resolve));
+  onTestFinished(() => void between.close());
+  const host = `http://127.0.0.1:${(between.address() as AddressInfo).port}`;
+  const env = { GATEWAY_HOST: host, GATEWAY_KEY: daemon.login };
+  const { code, stdout } = await decide(['eval', 'test/fixtures/labelled.jsonl'], { env });
+  expect(code).toBe(exitCodes.done);
+  expect(JSON.parse(stdout)).toMatchObject({ refused: 0 });
+  expect(refused).toBe(2);
 });
 
 test('an evaluation reports scores, and writes the diagram', async () => {
