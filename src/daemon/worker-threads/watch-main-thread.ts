@@ -45,7 +45,7 @@ export function watchMainThread(watch: MainThreadWatch): () => void {
 
 interface Sight {
   turn: number;
-  /** CPU time of the process, in milliseconds. */
+  /** CPU time, in milliseconds. */
   cpuMs: number;
 }
 
@@ -83,13 +83,9 @@ export class HangJudge {
 }
 
 /** CPU time of the process, in milliseconds. */
-function cpuMs({ user, system } = process.cpuUsage()): number {
+function cpuMs(): number {
+  const { user, system } = process.cpuUsage();
   return (user + system) / 1_000;
-}
-
-/** CPU time of all threads but this one, in milliseconds; before Node 23.9, of this one, too. */
-export function othersCpuMs(): number {
-  return cpuMs() - (process.threadCpuUsage ? cpuMs(process.threadCpuUsage()) : 0);
 }
 
 /** Stops the main thread where it is, and exits from there: another thread can only end itself. */

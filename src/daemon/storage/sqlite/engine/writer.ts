@@ -2,7 +2,7 @@ import { MessageChannel, type MessagePort, type Worker } from 'node:worker_threa
 import type { Log } from '../../../base/log.ts';
 import type { Renewal } from '../../../features/daemons/members.ts';
 import { exitWaiter } from '../../../worker-threads/exit-waiter.ts';
-import { HangJudge, type MainThreadWatch, othersCpuMs } from '../../../worker-threads/watch-main-thread.ts';
+import { HangJudge, type MainThreadWatch } from '../../../worker-threads/watch-main-thread.ts';
 import { DatabaseUnusable, DataNeedsRepair } from './errors.ts';
 import type { FromWriter, ToWriter } from './serve-writes.ts';
 import type { BatchFailure, BatchResult, Commands, Obstacle } from './write-batch.ts';
@@ -79,23 +79,23 @@ export class Writer<C extends Commands> extends QueuedWrites<C> {
     await this.#opened.promise;
   }
 
-  /** Has the thread end the process if the main thread hangs. If the thread hangs, it is ended, which counts as fatal. */
+  /**
+   * Has the thread end the process if the main thread hangs. If one batch keeps the thread busy for ever, it is ended, which counts as
+   * fatal. In native code it does not tell what it used (nor does Node before 24.6), and is left alone.
+   */
   watchMainThread(watch: MainThreadWatch): void {
     this.#post({ watch });
-    const sight = () => {
+    const judge = new HangJudge(watch.cpuMsMax * batchShare, { turn: this.#answers, cpuMs: 0 });
+    let isAsked = false;
+    const look = async () => {
       if (this.pending === 0) this.#answers += 1;
-      return { turn: this.#answers, cpuMs: othersCpuMs() };
+      isAsked = true;
+      const used = await this.#worker.cpuUsage?.();
+      isAsked = false;
+      if (used) this.#judge(judge.look({ turn: this.#answers, cpuMs: (used.user + used.system) / 1_000 }));
     };
-    const judge = new HangJudge(watch.cpuMsMax * batchShare, sight());
     this.#watch = setInterval(() => {
-      const verdict = judge.look(sight());
-      if (verdict === 'interrupt') {
-        this.#isLate = true;
-        this.#log.error({ commands: this.queue.commandsInFlight }, 'a batch of writes takes very long');
-      } else if (verdict === 'kill') {
-        this.#fail(new Error('the writer thread did not return from a batch'));
-        void this.#worker.terminate();
-      }
+      if (!isAsked) look().catch(() => {});
     }, watch.everyMs).unref();
   }
 
@@ -154,6 +154,7 @@ export class Writer<C extends Commands> extends QueuedWrites<C> {
     this.#mayExit = true;
     this.refuseWrites('the daemon is stopping');
     clearInterval(this.#retry);
+    clearInterval(this.#watch);
     this.queue.rejectAll(refusedError('the daemon is stopping'));
     this.#closed.resolve();
     await this.#worker.terminate();
@@ -180,6 +181,16 @@ export class Writer<C extends Commands> extends QueuedWrites<C> {
       this.#log.info({}, 'the database is connected again');
     } else if ('renewal' in message) this.#onRenewal(message.renewal);
     else this.#completeBatch(message);
+  }
+
+  #judge(verdict: ReturnType<HangJudge['look']>): void {
+    if (verdict === 'interrupt') {
+      this.#isLate = true;
+      this.#log.error({ commands: this.queue.commandsInFlight }, 'a batch of writes takes very long');
+    } else if (verdict === 'kill') {
+      this.#fail(new Error('the writer thread did not return from a batch'));
+      void this.#worker.terminate();
+    }
   }
 
   #deathOf({ died, cause }: Extract<FromWriter, { died: string }>): Error {

@@ -48,3 +48,29 @@ test('a thread that exits earlier has died', async () => {
   await writer.close();
   expect(deaths).toHaveLength(1);
 });
+
+test('a thread that waits, as for a disk or a server, is left alone; one that works on and on is ended', async () => {
+  let [asked, used] = [0, 0];
+  const { writer, thread, deaths } = await opened();
+  const cpuUsage = async () => {
+    asked += 1;
+    return { user: used, system: 0 };
+  };
+  Object.assign(thread, { cpuUsage });
+  writer.watchMainThread({
+    turns: new Int32Array(new SharedArrayBuffer(4)),
+    logFile: '',
+    cpuMsMax: 10,
+    everyMs: 1,
+  });
+  writer.write('never.answered', undefined as never).catch(() => {});
+  await expect.poll(() => asked).toBeGreaterThan(100);
+  expect([deaths, writer.problem]).toEqual([[], undefined]);
+  used = 39_999;
+  await expect.poll(() => asked).toBeGreaterThan(200);
+  expect([deaths, writer.problem]).toEqual([[], undefined]);
+  used = 40_000;
+  await expect.poll(() => writer.problem).toBe('one write takes very long');
+  used = 60_000;
+  await expect.poll(() => deaths).toHaveLength(1);
+});
