@@ -18,7 +18,7 @@ const report = /\u001b\[(?:<(\d{1,5});(\d{1,5});(\d{1,5})([Mm])|M([ -ÿ])([!-ÿ]
 /** Answers to what a program before this one asked: OSC, DCS, APC, PM and SOS. */
 const answer = /\u001b(?:\][^\u0007\u001b]*(?:\u0007|\u001b\\)|[P_^X][^\u001b]*\u001b\\)/g;
 /** An answer of which the rest is still to come; without more than its start, it is a key with Alt. */
-const unfinishedAnswer = /\u001b(?:\]\d{1,4};|P[^\u001b]|_G)[^\u0007\u001b]{0,4096}\u001b?$/;
+const unfinishedAnswer = /\u001b(?:\]\d{1,4};|P(?:[>!@]|[01][$+])|_G)[^\u0000-\u001f]{0,4096}\u001b?$/;
 /** Another sequence of which the rest is still to come. */
 const unfinished = /\u001b\[(?:<?[\d:;]{1,40}|<|M[ -ÿ]{0,2})$/;
 /** A key with its modifiers. Sources: kitty's keyboard protocol; xterm control sequences, modifyOtherKeys. */
@@ -118,7 +118,7 @@ function isOneKey(text: string): boolean {
     : text.startsWith('\u001b') && text[1] !== '\\';
 }
 
-const [shiftBit, ctrlBit] = [1, 4];
+const [shiftBit, altBit, ctrlBit] = [1, 2, 4];
 /** The keys of the number pad from 57399 on. */
 const keypad = [...'0123456789./*-+'];
 
@@ -132,6 +132,7 @@ function translated(whole: string, parts: string[]): string {
   const typed = keypad[Number(code) - 57_399];
   if (typed !== undefined && (bits & ~shiftBit) % 64 === 0) return typed;
   // On other layouts than Latin ones, a shortcut is the key at the same place.
-  const meant = bits & ctrlBit ? base || code : bits & shiftBit ? shifted || code : code;
+  const isShortcut = bits & (altBit | ctrlBit) && Number(code) > 127;
+  const meant = (isShortcut ? base : bits & shiftBit ? shifted : undefined) || code;
   return meant === code ? whole : `\u001b[${meant};${mask}u`;
 }
