@@ -61,6 +61,8 @@ export class ChatModel extends Observable {
   #text: AnswerText;
   /** Attached to the next question. */
   #attached: Attachment[] = [];
+  /** The files of questions that are not answered, which are sent if one is asked again. */
+  readonly #failed = new Map<string, readonly Attachment[]>();
 
   constructor(conversation: Conversation, options: ChatOptions) {
     super({ intervalMs: redrawEveryMs });
@@ -179,6 +181,7 @@ export class ChatModel extends Observable {
     const attach = (path: string) => this.#attach(path);
     const detach = () => {
       this.#attached = [];
+      this.#failed.clear();
     };
     const chat = { conversation, context, quit, attach, detach };
     try {
@@ -195,8 +198,8 @@ export class ChatModel extends Observable {
   async send(text: string): Promise<void> {
     const { context } = this.options;
     this.print('you', text);
-    const attached = this.#attached;
-    const question = this.#questionOf(text);
+    const attached = [...(this.#failed.get(text) ?? []), ...this.#attached];
+    const question = this.#questionOf(text, attached);
     if (question === undefined) return;
     const answering: Answering = {
       controller: new AbortController(),
@@ -210,11 +213,12 @@ export class ChatModel extends Observable {
     const ticking = setInterval(() => this.changed({ soon: true }), tickMs);
     this.changed();
     try {
-      await this.#answer(question, answering, attached);
+      if (attached.length > 0) this.#failed.set(text, attached);
+      await this.#answer(question, answering);
     } catch (error) {
       this.#flushAnswer();
       this.print('error', this.options.explain(error));
-      this.#restorePrompt(text, attached);
+      this.#restorePrompt(text);
     } finally {
       clearInterval(ticking);
       this.answering = undefined;
@@ -223,10 +227,10 @@ export class ChatModel extends Observable {
   }
 
   /** The question with its files; undefined after a failure, which is printed. */
-  #questionOf(text: string): Omit<Turn, 'role'> | undefined {
+  #questionOf(text: string, attached: readonly Attachment[]): Omit<Turn, 'role'> | undefined {
     try {
       const mentioned = mentionedFiles(text, this.options.context.home);
-      const files = [...this.#attached, ...mentioned];
+      const files = [...attached, ...mentioned];
       const size = files.reduce((sum, file) => sum + file.size, 0);
       if (size > attachmentsMax)
         throw new Error(`Too large: at most ${sizeText(attachmentsMax)} can be attached.`);
@@ -241,11 +245,7 @@ export class ChatModel extends Observable {
     }
   }
 
-  async #answer(
-    question: Omit<Turn, 'role'>,
-    answering: Answering,
-    attached: readonly Attachment[],
-  ): Promise<void> {
+  async #answer(question: Omit<Turn, 'role'>, answering: Answering): Promise<void> {
     const { conversation, options } = this;
     const {
       text: answer,
@@ -277,8 +277,9 @@ export class ChatModel extends Observable {
     if (warning) this.print('error', warning);
     if (failure) {
       this.print('error', options.explain(failure));
-      this.#restorePrompt(question.text, attached);
+      this.#restorePrompt(question.text);
     } else {
+      this.#failed.delete(question.text);
       conversation.turns.push(
         { role: 'user', ...question },
         { role: 'assistant', text: answer, ...(model && { model }) },
@@ -304,11 +305,9 @@ export class ChatModel extends Observable {
     this.#text = this.options.answerText();
   }
 
-  /** So that Enter asks again, with the same files. */
-  #restorePrompt(text: string, attached: readonly Attachment[] = []): void {
-    if (this.edit.text !== '') return;
-    this.edit = editOf(text);
-    this.#attached = [...attached, ...this.#attached];
+  /** So that Enter asks again. */
+  #restorePrompt(text: string): void {
+    if (this.edit.text === '') this.edit = editOf(text);
   }
 }
 

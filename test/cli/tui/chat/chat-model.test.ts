@@ -56,13 +56,15 @@ test('attached files are sent with the next question, and not with those after i
 });
 
 test('files of a question that failed are sent when it is asked again', async () => {
-  const { chat, asked, home } = await openChat({ failures: 1 });
+  const { chat, asked, home } = await openChat({ failures: 2 });
   await writeFile(join(home, 'notes.txt'), 'Buy milk.');
   chat.paste(`/attach ${join(home, 'notes.txt')}`);
   chat.press('enter', '');
   await expect.poll(() => JSON.stringify(chat.transcript())).toContain('Attached notes.txt');
   await chat.send('What is this?');
   expect(chat.edit.text).toBe('What is this?');
+  await chat.send('Something else.');
+  expect(asked.at(-1)?.input.at(-1)?.content).toBe('Something else.');
   await chat.send('What is this?');
   expect(JSON.stringify(asked.at(-1))).toContain('Buy milk.');
   await chat.send('And now?');
