@@ -1,5 +1,5 @@
 import { createHash, randomUUID } from 'node:crypto';
-import { appendFileSync, closeSync, openSync, readFileSync, statSync, truncateSync } from 'node:fs';
+import { appendFileSync, readFileSync, statSync, truncateSync } from 'node:fs';
 import type { CreateDecision, Decision } from '../../../shared/contract/decisions.ts';
 import { createDecision } from '../../../shared/endpoints.ts';
 import { ApiError, exitCodes, failures, isErrorCode } from '../../../shared/errors.ts';
@@ -7,6 +7,7 @@ import { isObject } from '../../../shared/json/json-object.ts';
 import { briefRate } from '../../../view/numbers.ts';
 import type { Context } from '../../context.ts';
 import { CliError } from '../../failures/cli-error.ts';
+import { openToAppend, usage } from './files.ts';
 import { bareAnswer } from './show-decision.ts';
 
 export interface BatchOptions {
@@ -40,11 +41,8 @@ const retryMsMax = 30_000;
  */
 export async function decideLines(context: Context, options: BatchOptions): Promise<void> {
   const { io, out } = context;
-  if (io.stdin.isTty) {
-    throw new CliError('There is no input.', { exit: exitCodes.usage, next: 'Pipe in one text per line.' });
-  }
-  const done = options.output === undefined ? [] : doneIn(options.output);
-  const append = options.output === undefined ? undefined : appendTo(options.output);
+  if (io.stdin.isTty) throw usage('There is no input.', 'Pipe in one text per line.');
+  const { done, append } = options.output === undefined ? { done: [] } : openOutput(options.output);
   const signal = context.interrupted();
   const run = randomUUID();
   const waiting: Promise<LineResult>[] = [];
@@ -54,6 +52,7 @@ export async function decideLines(context: Context, options: BatchOptions): Prom
     const first = waiting.shift();
     if (first === undefined) return;
     const result = await first;
+    if (result.error && out.isQuiet()) out.warn(`Line ${result.line}: ${result.error.message}`);
     if (append) append(`${JSON.stringify(result)}\n`);
     else if (out.isQuiet()) out.text(`${(result.answers ?? []).map(bareAnswer).join('\t')}\n`);
     else await out.element(result);
@@ -75,10 +74,8 @@ export async function decideLines(context: Context, options: BatchOptions): Prom
       const digest = digestOf(options, input ?? text);
       if (known) {
         if (known.digest === digest) continue;
-        throw new CliError(
-          `${options.output} has results of other inputs or questions, from line ${line} on.`,
-          { exit: exitCodes.usage, next: 'Use another --output, or remove that file.' },
-        );
+        const other = `${options.output} has results of other inputs or questions, from line ${line} on.`;
+        throw usage(other, 'Use another --output, or remove that file.');
       }
       if (signal.aborted) break;
       const failed = { line, digest, error: { code: 'invalid_request', message: noInput(line).message } };
@@ -118,13 +115,17 @@ async function decideOne(
   const common = { line, digest, ...(id !== undefined && { id }) };
   const headers = { 'Idempotency-Key': `${run}-${digest}`, ...(order && { 'X-Decision-Order': order }) };
   // Without a decision to repeat, every line would fail in the same way.
-  const isLast = (error: ApiError) => isFirst && isHopeless(error);
+  let endsBatch = false;
+  const isLast = (error: ApiError, tries: number) => {
+    endsBatch = isFirst && tries === 1 && isHopeless(error);
+    return endsBatch;
+  };
   try {
     const asked = { headers, body: { ...body, input } };
     const { model, answers } = await decidePatiently(context, asked, signal, isLast);
     return { ...common, model, answers };
   } catch (error) {
-    if (signal.aborted || !(error instanceof ApiError) || isLast(error)) throw error;
+    if (signal.aborted || !(error instanceof ApiError) || endsBatch) throw error;
     return { ...common, error: { code: error.reportedCode, message: error.message } };
   }
 }
@@ -134,13 +135,13 @@ export async function decidePatiently(
   context: Context,
   asked: { headers: Record<string, string>; body: CreateDecision },
   signal: AbortSignal,
-  isLast: (error: ApiError) => boolean = () => false,
+  isLast: (error: ApiError, tries: number) => boolean = () => false,
 ): Promise<Decision> {
   for (let tries = 1; ; tries += 1) {
     try {
       return await context.client().call(createDecision, asked, { signal });
     } catch (error) {
-      if (signal.aborted || !(error instanceof ApiError) || isLast(error)) throw error;
+      if (signal.aborted || !(error instanceof ApiError) || isLast(error, tries)) throw error;
       const { code, retryAfterSeconds = 1 } = error;
       if (tries === triesMax || failures[code].retry !== 'after-waiting') throw error;
       await context.sleep(Math.min(retryMsMax, retryAfterSeconds * 1000 * tries), signal);
@@ -169,7 +170,7 @@ function inputIn(text: string, format: BatchOptions['format']): Pick<Line, 'inpu
 
 function noInput(line: number): CliError {
   const message = `Line ${line} of the input is not a JSON object with a member \`input\`.`;
-  return new CliError(message, { exit: exitCodes.usage, next: 'Use --lines for plain text.' });
+  return usage(message, 'Use --lines for plain text.');
 }
 
 /** 64 hexadecimal digits. */
@@ -180,19 +181,10 @@ function digestOf({ body, order }: BatchOptions, input: unknown): string {
 }
 
 /**
- * The complete lines of an earlier run; one that was cut off is removed. Fails for a file that has anything else, which is left as it is, and
- * before anything is asked for one that cannot be written. What is no file, such as a pipe, has none.
+ * The complete lines of an earlier run; one that was cut off is removed. Fails for a file that has anything else, which is left as it is. What is
+ * no file, such as a pipe, has none.
  */
 function doneIn(file: string): LineResult[] {
-  try {
-    closeSync(openSync(file, 'a'));
-  } catch (cause) {
-    const { code } = cause as NodeJS.ErrnoException;
-    throw new CliError(`The results cannot be written to ${file} (${code}).`, {
-      exit: exitCodes.usage,
-      cause,
-    });
-  }
   if (sizeOf(file) === undefined) return [];
   const bytes = readFileSync(file);
   const end = bytes.lastIndexOf('\n') + 1;
@@ -200,12 +192,8 @@ function doneIn(file: string): LineResult[] {
   const rest = bytes.toString('utf8', end);
   const begin = '{"line":';
   const isCutOff = rest.startsWith(begin) || begin.startsWith(rest);
-  if (!isCutOff || lines.includes(undefined)) {
-    throw new CliError(`${file} has other content than results.`, {
-      exit: exitCodes.usage,
-      next: 'Use another --output.',
-    });
-  }
+  if (!isCutOff || lines.includes(undefined))
+    throw usage(`${file} has other content than results.`, 'Use another --output.');
   if (rest !== '') truncateSync(file, end);
   return lines as LineResult[];
 }
@@ -219,10 +207,15 @@ function resultIn(text: string): LineResult | undefined {
   return undefined;
 }
 
-/** Appends to a file until another command does so, too: the results of both would be mixed. */
-function appendTo(file: string): (text: string) => void {
+/**
+ * The results in a file, and how others are appended until another command does so, too: the results of both would be mixed. Fails for
+ * what cannot be written.
+ */
+function openOutput(file: string): { done: LineResult[]; append: (text: string) => void } {
+  const handle = openToAppend(file, 'The results');
+  const done = doneIn(file);
   let bytes = sizeOf(file);
-  return (text) => {
+  const append = (text: string) => {
     const found = sizeOf(file);
     if (found !== undefined && found !== bytes) {
       throw new CliError(`${file} was changed by another command meanwhile.`, {
@@ -230,9 +223,10 @@ function appendTo(file: string): (text: string) => void {
         next: 'Wait for it to finish, then run this again, or use another --output.',
       });
     }
-    appendFileSync(file, text);
+    appendFileSync(handle, text);
     bytes = (found ?? 0) + Buffer.byteLength(text);
   };
+  return { done, append };
 }
 
 /** In bytes; undefined for what is not a file, such as a pipe or a terminal. */

@@ -8,7 +8,8 @@ import { example, wholeNumber } from '../../options.ts';
 import { pipedText, typedStdin } from '../../terminal/piped-input.ts';
 import { decideLines } from './batch.ts';
 import { chooseDecisionModel, decisionModel, modelDefault } from './choose-decision-model.ts';
-import { collectOptions, type Question, type QuestionFlags, questionsOf, textOfFile } from './questions.ts';
+import { textOfFile, usage } from './files.ts';
+import { collectOptions, type Question, type QuestionFlags, questionsOf } from './questions.ts';
 import { bareAnswer, howDecided, showDecision } from './show-decision.ts';
 
 export const decideCommand = (context: Context) =>
@@ -114,7 +115,6 @@ function checkFlags(
   questions: Question[],
   { exitStatus, threshold, lines, ndjson, output, concurrency, input, text }: DecideFlags,
 ): void {
-  const usage = (message: string) => new CliError(message, { exit: exitCodes.usage });
   const isBatch = lines ?? ndjson ?? false;
   if (lines && ndjson) throw usage('Only one of --lines and --ndjson can be used.');
   if (!isBatch && (output ?? concurrency) !== undefined)
@@ -134,14 +134,11 @@ async function inputOf(context: Context, { input, text }: DecideFlags): Promise<
 }
 
 function noInput(): CliError {
-  return new CliError('There is no input to decide about.', {
-    exit: exitCodes.usage,
-    next: 'Pipe it in, or use --text or --input FILE.',
-  });
+  return usage('There is no input to decide about.', 'Pipe it in, or use --text or --input FILE.');
 }
 
 function probability(text: string): number {
   const value = Number(text);
   if (text.trim() !== '' && value >= 0 && value <= 1) return value;
-  throw new CliError('--threshold must be a number from 0 to 1.', { exit: exitCodes.usage });
+  throw usage('--threshold must be a number from 0 to 1.');
 }

@@ -1,12 +1,11 @@
-import { closeSync, openSync, writeFileSync } from 'node:fs';
+import { closeSync, writeFileSync } from 'node:fs';
 import { Command } from '@commander-js/extra-typings';
-import { exitCodes } from '../../../shared/errors.ts';
 import { decimal, percent } from '../../../view/numbers.ts';
 import type { Context } from '../../context.ts';
-import { CliError } from '../../failures/cli-error.ts';
 import { example, wholeNumber } from '../../options.ts';
 import { decisionModel } from './choose-decision-model.ts';
 import { askExamples, readExamples } from './examples.ts';
+import { openToAppend } from './files.ts';
 import { collectOptions, type QuestionFlags, questionsOf } from './questions.ts';
 import { type Scores, scoresOf } from './scores.ts';
 import { bar } from './show-decision.ts';
@@ -43,7 +42,7 @@ async function evaluate(
   const examples = readExamples(file, asked);
   const model = decisionModel(context, named);
   // Before any example is asked: a model may cost something.
-  if (svg !== undefined) requireWritable(svg);
+  if (svg !== undefined) closeSync(openToAppend(svg, 'The diagram'));
   const { answered, refused } = await askExamples(context, examples, { model, concurrency });
   const scores = scoresOf(answered);
   const models = [...new Set(answered.map((each) => each.model))];
@@ -53,18 +52,6 @@ async function evaluate(
   }
   showScores(context, scores, { models, refused });
   if (svg !== undefined) context.out.note(`The reliability diagram is in ${svg}.`);
-}
-
-function requireWritable(file: string): void {
-  try {
-    closeSync(openSync(file, 'a'));
-  } catch (cause) {
-    const { code } = cause as NodeJS.ErrnoException;
-    throw new CliError(`The diagram cannot be written to ${file} (${code}).`, {
-      exit: exitCodes.usage,
-      cause,
-    });
-  }
 }
 
 function showScores(

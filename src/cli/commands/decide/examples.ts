@@ -1,3 +1,4 @@
+import { randomUUID } from 'node:crypto';
 import type { CreateDecision, Decision, DecisionAnswer } from '../../../shared/contract/decisions.ts';
 import { exitCodes } from '../../../shared/errors.ts';
 import { isObject } from '../../../shared/json/json-object.ts';
@@ -5,7 +6,8 @@ import type { Context } from '../../context.ts';
 import { CliError } from '../../failures/cli-error.ts';
 import { progressBar } from '../../output/progress.ts';
 import { decidePatiently } from './batch.ts';
-import { type Question, textOfFile } from './questions.ts';
+import { textOfFile, usage } from './files.ts';
+import type { Question } from './questions.ts';
 
 /** A labelled example: an input, a question, and which of its options is right. */
 export interface Example {
@@ -31,17 +33,12 @@ export interface Answered {
  * line asks one. A label is true or false, a choice, or a level by its label or number.
  */
 export function readExamples(file: string, asked: Question | undefined): Example[] {
-  const lines = textOfFile(file)
-    .split('\n')
-    .map((line, at) => ({ line, number: at + 1 }));
-  const examples = lines
-    .filter(({ line }) => line.trim() !== '')
-    .map(({ line, number }) => {
-      const fault = (message: string) =>
-        new CliError(`${file}:${number}: ${message}`, { exit: exitCodes.usage });
-      return exampleIn(line, asked, fault);
-    });
-  if (examples.length === 0) throw new CliError(`${file} has no examples.`, { exit: exitCodes.usage });
+  const faultAt = (at: number) => (message: string) => usage(`${file}:${at + 1}: ${message}`);
+  const lines = textOfFile(file).split('\n');
+  const examples = lines.flatMap((line, at) =>
+    line.trim() === '' ? [] : exampleIn(line, asked, faultAt(at)),
+  );
+  if (examples.length === 0) throw usage(`${file} has no examples.`);
   return examples;
 }
 
@@ -89,7 +86,9 @@ export async function askExamples(
   examples: readonly Example[],
   { model, concurrency }: AskOptions,
 ): Promise<{ answered: Answered[]; refused: number }> {
-  const signal = context.interrupted();
+  const failure = new AbortController();
+  const signal = AbortSignal.any([context.interrupted(), failure.signal]);
+  const run = randomUUID();
   const found: (Answered | undefined)[] = [];
   const progress = progressBar(context.io);
   const queue = examples.entries();
@@ -97,7 +96,11 @@ export async function askExamples(
   const work = async () => {
     for (const [at, { input, question, right }] of queue) {
       const body = { model, input, questions: [question] };
-      const decision = await decidePatiently(context, { headers: {}, body }, signal);
+      const decision = await decidePatiently(
+        context,
+        { headers: { 'Idempotency-Key': `${run}-${at}` }, body },
+        signal,
+      );
       found[at] = answeredBy(decision, question.type, right);
       done += 1;
       if (!context.out.isQuiet())
@@ -107,6 +110,8 @@ export async function askExamples(
   try {
     await Promise.all(Array.from({ length: Math.min(concurrency, examples.length) }, work));
   } finally {
+    // After one that failed, no other is asked.
+    failure.abort();
     progress.stop();
   }
   const answered = found.filter((each) => each !== undefined);

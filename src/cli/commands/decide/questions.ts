@@ -1,8 +1,5 @@
-import { readFileSync } from 'node:fs';
 import type { CreateDecision } from '../../../shared/contract/decisions.ts';
-import { exitCodes } from '../../../shared/errors.ts';
-import { decodeText } from '../../../shared/text/decode-text.ts';
-import { CliError } from '../../failures/cli-error.ts';
+import { textOfFile, usage } from './files.ts';
 
 export type Question = CreateDecision['questions'][number];
 
@@ -57,20 +54,4 @@ function questionsIn(file: string): Question[] {
     if (Array.isArray(questions) && questions.length > 0) return questions as Question[];
   } catch {}
   throw usage(`${file} is not a JSON array of questions.`, 'See docs/typed-decisions.md for their format.');
-}
-
-function usage(message: string, next?: string): CliError {
-  return new CliError(message, { exit: exitCodes.usage, ...(next !== undefined && { next }) });
-}
-
-/** Fails for a file that cannot be read, or is not text. */
-export function textOfFile(file: string): string {
-  let text: string;
-  try {
-    text = decodeText(readFileSync(file));
-  } catch (cause) {
-    throw new CliError(`${file} cannot be read.`, { exit: exitCodes.usage, cause });
-  }
-  if (text.includes('\0')) throw usage(`${file} is not text.`);
-  return text;
 }
