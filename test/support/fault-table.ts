@@ -93,8 +93,8 @@ export const plantedFaults: readonly Fault[] = [
   {
     path: 'src/cli/tui/chat/chat-model.ts',
     kind: 'forgotten release',
-    text: '      this.#attached = [];\n',
-    replacement: '',
+    text: '      this.#attached = [];\n      return files',
+    replacement: '      return files',
   },
   {
     path: 'src/cli/tui/services/api-call-log.ts',
