@@ -20,7 +20,7 @@ import { ask } from './ask.ts';
 import { attachedFile, mentionedFiles } from './attached-files.ts';
 import type { Conversation, Turn } from './conversation.ts';
 import { History } from './prompt.ts';
-import { runSlash, Suggestions } from './slash-commands.ts';
+import { isSlash, runSlash, Suggestions } from './slash-commands.ts';
 import { Transcript, type TranscriptLine } from './transcript.ts';
 
 interface ChatOptions {
@@ -41,8 +41,6 @@ interface Answering extends GrowingAnswer {
   controller: AbortController;
 }
 
-/** Unlike the path of a file, a comment of code, and what follows a blank. */
-const isCommand = /^\/[^\s/]*(\s|$)/;
 const redrawEveryMs = 80;
 const tickMs = 250;
 const retryMs = 500;
@@ -153,7 +151,7 @@ export class ChatModel extends Observable {
     this.options.onPrompt(text);
     // A restarted daemon may have a new address.
     this.options.context.forgetHost();
-    void (isCommand.test(text) ? this.#command(line) : this.send(text));
+    void (isSlash(text) ? this.#command(line) : this.send(text));
   }
 
   async #command(line: string): Promise<void> {

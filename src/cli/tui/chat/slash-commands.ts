@@ -75,6 +75,9 @@ const keyHelp = [
   'Ctrl-Z suspends the chat; fg resumes it.',
 ];
 
+/** Whether a line is a command, unlike one that begins with the path of a file, a comment of code, or a blank. */
+export const isSlash = (text: string) => /^\/[^\s/]*(\s|$)/.test(text);
+
 /** Runs a line that starts with a slash; throws for the user if it fails. */
 export async function runSlash(chat: SlashContext, line: string): Promise<string> {
   const [, name = '', rest = ''] = /^\/(\S*)\s*([\s\S]*)$/.exec(line) ?? [];

@@ -42,11 +42,11 @@ const controlKeys: Readonly<Record<string, string>> = {
  */
 export function keysIn(input: string, key: Key): [name: string, input: string][] {
   const characters = [...input];
-  const name = characters.length < 2 || key.ctrl || key.meta ? keyName(input, key) : undefined;
+  if (characters.length > 1 && !key.ctrl && !key.meta)
+    return characters.map((character) => [controlKeys[character] ?? controlName(character), character]);
+  const name = keyName(input, key);
   // Such as Caps Lock.
-  if (name === '') return [];
-  if (name !== undefined) return [[name, input]];
-  return characters.map((character) => [controlKeys[character] ?? controlName(character), character]);
+  return name === '' ? [] : [[name, input]];
 }
 
 /** `ctrl-u` for U+0015; other characters are their own names. */
