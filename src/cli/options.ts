@@ -1,6 +1,5 @@
 import { InvalidArgumentError, Option } from '@commander-js/extra-typings';
-import { exitCodes } from '../shared/errors.ts';
-import { CliError } from './failures/cli-error.ts';
+import { usageError } from './failures/cli-error.ts';
 
 /** The example at the end of a command's help. */
 export function example(line: string): string {
@@ -58,8 +57,5 @@ export function wholeNumber({ min, max = Number.MAX_SAFE_INTEGER }: { min: numbe
 export function checkNoFilter(request: string, filter: Record<string, unknown>): void {
   const given = Object.keys(filter).find((name) => filter[name] !== undefined);
   if (given === undefined) return;
-  throw new CliError(`--${given} cannot be combined with the id of a call.`, {
-    exit: exitCodes.usage,
-    next: `Omit it, or omit ${request}.`,
-  });
+  throw usageError(`--${given} cannot be combined with the id of a call.`, `Omit it, or omit ${request}.`);
 }

@@ -22,7 +22,7 @@ import { alertFields, alertValue } from '../../view/alerts.ts';
 import { duration } from '../../view/durations.ts';
 import { dayAndClock, shortTime } from '../../view/times.ts';
 import type { Context } from '../context.ts';
-import { CliError } from '../failures/cli-error.ts';
+import { CliError, usageError } from '../failures/cli-error.ts';
 import { resolveKey, resolveWorkspace } from '../names/resolve.ts';
 import { example, minutes, wholeNumber, yesOption } from '../options.ts';
 import { listColumn } from '../output/field-columns.ts';
@@ -76,10 +76,7 @@ export const addAlertCommand = (context: Context) => {
       if (flags.preview) return await showPreview(context, workspace, condition);
       const params = { workspace, id };
       if (await existing(context, params)) {
-        throw new CliError(`There is an alert ${id} already.`, {
-          exit: exitCodes.usage,
-          next: `Change it with: gateway alerts update ${id}`,
-        });
+        throw usageError(`There is an alert ${id} already.`, `Change it with: gateway alerts update ${id}`);
       }
       const url = await webhookUrl(context, flags.webhook);
       await save(context, params, { ...condition, ...(url !== undefined && { webhook_url: url }) });
@@ -247,11 +244,7 @@ function threshold(text: string): Threshold {
 /** The number of a threshold, whose unit has to be that of the kind if it is given. */
 function thresholdOf(kind: AlertKind, { number, unit }: Threshold): string {
   const expected = alertUnits[kind];
-  if (expected === null)
-    throw new CliError(`An alert on ${kind} has no threshold.`, {
-      exit: exitCodes.usage,
-      next: 'Leave it out.',
-    });
+  if (expected === null) throw usageError(`An alert on ${kind} has no threshold.`, 'Leave it out.');
   // 8 is meant as seconds, and 0.05 as a share: as 8 ms and 0.05 % they would fire at every call.
   const isAmbiguous = expected === 'ms' || (expected === 'percent' && Number(number) < 1);
   if (unit === undefined && isAmbiguous)

@@ -12,7 +12,7 @@ import { exitCodes } from '../../shared/errors.ts';
 import { bitcoin } from '../../shared/money/sats.ts';
 import { plannedTime } from '../../view/times.ts';
 import type { Context } from '../context.ts';
-import { CliError } from '../failures/cli-error.ts';
+import { usageError } from '../failures/cli-error.ts';
 import { resolveAutopilot, resolveThread } from '../names/resolve.ts';
 import { example, wholeNumber } from '../options.ts';
 import { escapeControls } from '../output/escape-controls.ts';
@@ -106,10 +106,10 @@ async function inputOf(context: Context, words: string[], readsStdin: boolean): 
   const piped = isPiped ? (await pipedText(context, withoutStdin)).trimEnd() : '';
   const input = [words.join(' '), piped].filter((part) => part !== '').join('\n\n');
   if (input !== '') return input;
-  throw new CliError('Nothing to ask.', {
-    exit: exitCodes.usage,
-    next: 'Give a text, pipe one in, or both: gateway autopilots run night-watch "Anything new?"',
-  });
+  throw usageError(
+    'Nothing to ask.',
+    'Give a text, pipe one in, or both: gateway autopilots run night-watch "Anything new?"',
+  );
 }
 
 /** Reports what a run does until it ends; resolves to false if Ctrl-C is pressed before. */

@@ -17,7 +17,7 @@ import { createBackup } from '../../shared/endpoints.ts';
 import { exitCodes } from '../../shared/errors.ts';
 import { sizeText } from '../../shared/text/size-text.ts';
 import type { Context } from '../context.ts';
-import { CliError } from '../failures/cli-error.ts';
+import { CliError, usageError } from '../failures/cli-error.ts';
 import { example } from '../options.ts';
 import { progressBar } from '../output/progress.ts';
 import type { Column } from '../output/table.ts';
@@ -38,10 +38,10 @@ export async function backUp(
   // Check the destination before the daemon does the work.
   const destination = file === undefined ? undefined : destinationFor(file);
   if (destination !== undefined && !context.host().isLocal) {
-    throw new CliError('A backup of another machine is saved on that machine.', {
-      exit: exitCodes.usage,
-      next: 'Omit the file, and copy the backup from the path that is printed.',
-    });
+    throw usageError(
+      'A backup of another machine is saved on that machine.',
+      'Omit the file, and copy the backup from the path that is printed.',
+    );
   }
   const made = await make(context, withContent);
   const backup = destination === undefined ? made : { ...made, file: moveTo(made.file, destination) };

@@ -14,7 +14,7 @@ import { budgetFields, shareOf } from '../../view/budgets.ts';
 import { dollars } from '../../view/money.ts';
 import { calendarOf, calendarOptions } from '../calendar-options.ts';
 import type { Context } from '../context.ts';
-import { CliError } from '../failures/cli-error.ts';
+import { usageError } from '../failures/cli-error.ts';
 import { resolveKey, resolveWorkspace } from '../names/resolve.ts';
 import { example, yesOption } from '../options.ts';
 import { recordColumn } from '../output/field-columns.ts';
@@ -67,10 +67,10 @@ export const setBudgetCommand = (context: Context) =>
       const before = await existing(context, params);
       const settings = amount ?? before;
       if (!settings) {
-        throw new CliError(`There is no budget ${id} yet, so it needs an amount.`, {
-          exit: exitCodes.usage,
-          next: `Try: gateway budgets set ${id} 5/day`,
-        });
+        throw usageError(
+          `There is no budget ${id} yet, so it needs an amount.`,
+          `Try: gateway budgets set ${id} 5/day`,
+        );
       }
       const thresholds = flags.thresholds ?? before?.thresholds;
       const body: BudgetSettings = {

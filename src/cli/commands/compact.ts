@@ -6,7 +6,7 @@ import { exitCodes } from '../../shared/errors.ts';
 import { dollars } from '../../view/money.ts';
 import { count } from '../../view/numbers.ts';
 import type { Context } from '../context.ts';
-import { CliError } from '../failures/cli-error.ts';
+import { type CliError, usageError } from '../failures/cli-error.ts';
 import { example, wholeNumber } from '../options.ts';
 import { pipedText, typedStdin } from '../terminal/piped-input.ts';
 import { showCancelledCost } from './respond/call-cost.ts';
@@ -42,10 +42,10 @@ async function compactAndShow(
 ): Promise<void> {
   const input = await pipedItems(context);
   if (input === undefined && response === undefined) {
-    throw new CliError('Nothing to compact.', {
-      exit: exitCodes.usage,
-      next: 'Give a response id, or pipe in a JSON list of items: gateway compact < items.json',
-    });
+    throw usageError(
+      'Nothing to compact.',
+      'Give a response id, or pipe in a JSON list of items: gateway compact < items.json',
+    );
   }
   const body: CreateResponseBody = { model: await modelOf(context, flags) };
   if (input !== undefined) body.input = input;
@@ -100,10 +100,10 @@ function parsed(text: string): unknown {
 }
 
 function notItems(): CliError {
-  return new CliError('The piped input is not a JSON list of items.', {
-    exit: exitCodes.usage,
-    next: 'Pipe in the items of a conversation: [{"role": "user", "content": "Hello!"}, …]',
-  });
+  return usageError(
+    'The piped input is not a JSON list of items.',
+    'Pipe in the items of a conversation: [{"role": "user", "content": "Hello!"}, …]',
+  );
 }
 
 function waitForUsage({ usage, service }: CompactedConversation): string {

@@ -8,7 +8,7 @@ import { getConfiguration, getModel, reloadConfiguration } from '../../shared/en
 import { exitCodes } from '../../shared/errors.ts';
 import { ReceivedError } from '../../shared/faults/received-error.ts';
 import type { Context } from '../context.ts';
-import { CliError } from '../failures/cli-error.ts';
+import { CliError, usageError } from '../failures/cli-error.ts';
 import { checkIsThisMachine, findThisMachine, isLocalDown } from '../hosts/hosts.ts';
 import { readDaemonFile } from '../hosts/local-daemon.ts';
 import { example } from '../options.ts';
@@ -29,10 +29,10 @@ async function show(context: Context, name: string | undefined, file: string | u
   const wanted =
     name === undefined ? all : all.filter((one) => one.name === name || one.name.startsWith(`${name}.`));
   if (wanted.length === 0) {
-    throw new CliError(`There is no setting named ${JSON.stringify(name)}.`, {
-      exit: exitCodes.usage,
-      next: 'List all settings: gateway config get',
-    });
+    throw usageError(
+      `There is no setting named ${JSON.stringify(name)}.`,
+      'List all settings: gateway config get',
+    );
   }
   const [one] = wanted;
   if (one?.name === name && one && !context.io.stdout.isTty && !context.out.wantsJson()) {

@@ -1,11 +1,10 @@
 import { Command } from '@commander-js/extra-typings';
 import type { CreateEmbeddingBody, EmbeddingList } from '../../shared/contract/embeddings.ts';
 import { createEmbedding, listModels } from '../../shared/endpoints.ts';
-import { exitCodes } from '../../shared/errors.ts';
 import { dollars, sumOfUsd } from '../../view/money.ts';
 import { count } from '../../view/numbers.ts';
 import type { Context } from '../context.ts';
-import { CliError } from '../failures/cli-error.ts';
+import { type CliError, usageError } from '../failures/cli-error.ts';
 import { isStdin } from '../io.ts';
 import { example, wholeNumber } from '../options.ts';
 
@@ -56,10 +55,10 @@ async function freeModel(context: Context): Promise<string> {
   const free = able.filter(({ service }) => Number(service.prices?.input ?? 1) === 0);
   const chosen = free.find(({ id }) => !isSimulated(id)) ?? free[0];
   if (chosen === undefined) {
-    throw new CliError('No embedding model was named, and none is free.', {
-      exit: exitCodes.usage,
-      next: 'Use --model or GATEWAY_EMBEDDING_MODEL. To list them: gateway models --match embed',
-    });
+    throw usageError(
+      'No embedding model was named, and none is free.',
+      'Use --model or GATEWAY_EMBEDDING_MODEL. To list them: gateway models --match embed',
+    );
   }
   const other = able.find(({ id }) => !isSimulated(id) && id !== chosen.id);
   const kind = isSimulated(chosen.id) ? 'the built-in simulator, which hashes words' : 'a free model';
@@ -85,10 +84,10 @@ async function* callsOf({ io }: Context, texts: string[]): AsyncGenerator<string
   for await (const line of io.stdin.lines()) {
     number += 1;
     if (line === '') {
-      throw new CliError(`Line ${number} of the input is empty.`, {
-        exit: exitCodes.usage,
-        next: 'Every line must have text, so that vectors and lines have the same numbers.',
-      });
+      throw usageError(
+        `Line ${number} of the input is empty.`,
+        'Every line must have text, so that vectors and lines have the same numbers.',
+      );
     }
     lines.push(line);
     if (lines.length < textsPerCall) continue;
@@ -99,8 +98,8 @@ async function* callsOf({ io }: Context, texts: string[]): AsyncGenerator<string
 }
 
 function nothingToEmbed(): CliError {
-  return new CliError('Nothing to embed.', {
-    exit: exitCodes.usage,
-    next: 'Give a text, or pipe in lines: gateway embed --model MODEL < lines.txt',
-  });
+  return usageError(
+    'Nothing to embed.',
+    'Give a text, or pipe in lines: gateway embed --model MODEL < lines.txt',
+  );
 }

@@ -5,7 +5,7 @@ import { createSession, signOut } from '../../shared/endpoints.ts';
 import { exitCodes } from '../../shared/errors.ts';
 import { ReceivedError } from '../../shared/faults/received-error.ts';
 import type { Context } from '../context.ts';
-import { CliError } from '../failures/cli-error.ts';
+import { CliError, usageError } from '../failures/cli-error.ts';
 import { hostUrl, readLoginLink, socketPathOf } from '../hosts/host-address.ts';
 import {
   changeHostFile,
@@ -43,10 +43,10 @@ export async function logIn(
   { name, codeFromEnv, insecureStorage }: LoginOptions,
 ): Promise<void> {
   if (asked?.includes('#')) {
-    throw new CliError('A code in an argument can be read by other users.', {
-      exit: exitCodes.usage,
-      next: 'Run gateway login and paste the link when it asks.',
-    });
+    throw usageError(
+      'A code in an argument can be read by other users.',
+      'Run gateway login and paste the link when it asks.',
+    );
   }
   // An address with a typing error should not cost the code that is about to be typed.
   if (asked !== undefined) addressOf(context, asked);
@@ -90,10 +90,10 @@ export async function logIn(
 
 function addressOf(context: Context, wanted: string | undefined): string {
   if (wanted === undefined) {
-    throw new CliError('No host was given.', {
-      exit: exitCodes.usage,
-      next: 'Give its address with gateway login URL, or paste the whole link.',
-    });
+    throw usageError(
+      'No host was given.',
+      'Give its address with gateway login URL, or paste the whole link.',
+    );
   }
   return findHostEntry(readHostFile(context), wanted)?.url ?? hostUrl(wanted);
 }

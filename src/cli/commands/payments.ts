@@ -18,7 +18,7 @@ import { exitCodes } from '../../shared/errors.ts';
 import { bitcoin } from '../../shared/money/sats.ts';
 import { ago } from '../../view/durations.ts';
 import type { Context } from '../context.ts';
-import { CliError } from '../failures/cli-error.ts';
+import { CliError, usageError } from '../failures/cli-error.ts';
 import { csvOption, delimiterOption, example, wholeNumber, yesOption } from '../options.ts';
 import { escapeControls } from '../output/escape-controls.ts';
 import type { Style } from '../output/style.ts';
@@ -89,10 +89,10 @@ async function askInvoice(
   });
   const { invoice, payee, minMsats, maxMsats } = data;
   if (invoice !== null) return { ...data, invoice };
-  throw new CliError(`${payee} leaves the amount to you.`, {
-    exit: exitCodes.usage,
-    next: `Give one from ${bitcoin(minMsats ?? 0)} to ${bitcoin(maxMsats ?? 0)}: --sats 1000`,
-  });
+  throw usageError(
+    `${payee} leaves the amount to you.`,
+    `Give one from ${bitcoin(minMsats ?? 0)} to ${bitcoin(maxMsats ?? 0)}: --sats 1000`,
+  );
 }
 
 export type Quote = Result<typeof decodeInvoiceContract>['data'];
@@ -106,10 +106,10 @@ async function approve(
   if (maxSats !== undefined) return;
   const { stdin, stderr } = context.io;
   if (!stdin.isTty || !context.out.isInteractive()) {
-    throw new CliError('Without a terminal to ask on, --max-sats is required.', {
-      exit: exitCodes.usage,
-      next: 'Give the most that may be paid: --max-sats 1000',
-    });
+    throw usageError(
+      'Without a terminal to ask on, --max-sats is required.',
+      'Give the most that may be paid: --max-sats 1000',
+    );
   }
   const { data } = await context.client().call(decodeInvoice, { body: { invoice } });
   if (data.problem !== null) throw new CliError(data.problem, { exit: exitCodes.pay });

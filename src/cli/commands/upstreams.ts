@@ -3,7 +3,7 @@ import { Argument, Command, InvalidArgumentError, Option } from '@commander-js/e
 import { exitCodes } from '../../shared/errors.ts';
 import { isObject } from '../../shared/json/json-object.ts';
 import type { Context } from '../context.ts';
-import { CliError } from '../failures/cli-error.ts';
+import { CliError, usageError } from '../failures/cli-error.ts';
 import { example, yesOption } from '../options.ts';
 import type { Column } from '../output/table.ts';
 import { confirm } from '../terminal/prompts.ts';
@@ -36,10 +36,10 @@ export const addUpstreamCommand = (context: Context) =>
       const file = await configFile(context, config);
       const known = config === undefined || existsSync(config) ? await upstreamsOf(context, file) : [];
       if (known.some((one) => one.name === name))
-        throw new CliError(`There is already an upstream ${name}.`, {
-          exit: exitCodes.usage,
-          next: `Change it: gateway config set upstreams.${name}.base_url ${url}`,
-        });
+        throw usageError(
+          `There is already an upstream ${name}.`,
+          `Change it: gateway config set upstreams.${name}.base_url ${url}`,
+        );
       const entry = {
         base_url: url,
         ...(keyEnv !== undefined && { key_env: keyEnv }),

@@ -22,7 +22,7 @@ import {
 import { exitCodes } from '../../shared/errors.ts';
 import { ago } from '../../view/durations.ts';
 import type { Context } from '../context.ts';
-import { CliError } from '../failures/cli-error.ts';
+import { CliError, usageError } from '../failures/cli-error.ts';
 import { changeHostFile, localName } from '../hosts/host-file.ts';
 import { collectPages } from '../hosts/pages.ts';
 import { resolveMember, resolveWorkspace } from '../names/resolve.ts';
@@ -110,10 +110,10 @@ function setWorkspaceInUse(context: Context, workspaceId: string | null): void {
     if (entry) entry.workspace = workspaceId;
     else if (name === localName) file.localWorkspace = workspaceId;
     else {
-      throw new CliError('Only a configured host can have a workspace in use.', {
-        exit: exitCodes.usage,
-        next: 'Add it with gateway host add NAME URL, or set GATEWAY_WORKSPACE.',
-      });
+      throw usageError(
+        'Only a configured host can have a workspace in use.',
+        'Add it with gateway host add NAME URL, or set GATEWAY_WORKSPACE.',
+      );
     }
   });
 }

@@ -1,4 +1,4 @@
-import type { ExitCode } from '../../shared/errors.ts';
+import { type ExitCode, exitCodes } from '../../shared/errors.ts';
 
 interface CliErrorOptions {
   exit: ExitCode;
@@ -29,4 +29,9 @@ export class CutShort extends Error {
     this.name = 'CutShort';
     this.failure = failure;
   }
+}
+
+/** A command line, or what it names, that cannot be used; `next` is what to do. */
+export function usageError(message: string, next?: string): CliError {
+  return new CliError(message, { exit: exitCodes.usage, ...(next !== undefined && { next }) });
 }

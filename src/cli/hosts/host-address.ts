@@ -1,17 +1,16 @@
-import { exitCodes } from '../../shared/errors.ts';
 import { isLoopback } from '../../shared/http/loopback.ts';
 import { trimEnd } from '../../shared/text/trim-text.ts';
-import { CliError } from '../failures/cli-error.ts';
+import { usageError } from '../failures/cli-error.ts';
 
 /**
  * The URL for `127.0.0.1:4100`, `gateway.example.org`, `unix:/PATH` or a whole URL. Without a scheme it is `https:`,
  * except on this machine. SDKs are given an address with `/v1`, which commands add themselves.
  */
 export function hostUrl(name: string): string {
-  const invalid = new CliError(`"${name}" is not a valid host address.`, {
-    exit: exitCodes.usage,
-    next: 'Use an address like http://127.0.0.1:4100, https://gateway.example.org or unix:/run/gateway.sock.',
-  });
+  const invalid = usageError(
+    `"${name}" is not a valid host address.`,
+    'Use an address like http://127.0.0.1:4100, https://gateway.example.org or unix:/run/gateway.sock.',
+  );
   const path = socketPathOf(name);
   if (path !== undefined) return socketAddress(path);
   const hasScheme = /^[a-z][a-z0-9+.-]*:\/\//i.test(name);

@@ -2,7 +2,7 @@ import { exitCodes } from '../../shared/errors.ts';
 import { type DaemonFile, dataFiles, type Environment } from '../../shared/folders.ts';
 import { isLoopback } from '../../shared/http/loopback.ts';
 import { bareKey, isSendableKey } from '../../shared/text/bare-value.ts';
-import { CliError } from '../failures/cli-error.ts';
+import { CliError, usageError } from '../failures/cli-error.ts';
 import { differsInLoopbackName, hostUrl, socketPathOf } from './host-address.ts';
 import { findHostEntry, type HostFile, localName, type NamedHost, readHostFile } from './host-file.ts';
 import { readDaemonFile, readSecret, socketOf } from './local-daemon.ts';
@@ -99,10 +99,10 @@ export function checkIsThisMachine(
   const { isLocal, entry, url } = addressed(name, readHostFile(context), local);
   // Without a daemon here, the address may be where it will run.
   if (isLocal || (local === undefined && entry === undefined && isHere(url))) return;
-  throw new CliError(`${what} of ${name} is a file of its own machine.`, {
-    exit: exitCodes.usage,
-    next: `Run this there. For that of this machine: --host ${localName}`,
-  });
+  throw usageError(
+    `${what} of ${name} is a file of its own machine.`,
+    `Run this there. For that of this machine: --host ${localName}`,
+  );
 }
 
 function isHere(url: string): boolean {

@@ -4,7 +4,7 @@ import { exitCodes } from '../../shared/errors.ts';
 import { isLoopback } from '../../shared/http/loopback.ts';
 import { bypassOf } from '../../shared/http/no-proxy.ts';
 import { proxiesIn } from '../../shared/proxies.ts';
-import { CliError } from '../failures/cli-error.ts';
+import { CliError, usageError } from '../failures/cli-error.ts';
 import { socketAddress, socketPathOf } from './host-address.ts';
 
 /**
@@ -182,8 +182,8 @@ export function proxyEnvironment(
   const { http, https } = proxies;
   const used = url.protocol === 'https:' ? https : http;
   if (!/^socks/i.test(used)) return { HTTP_PROXY: http, HTTPS_PROXY: https, NO_PROXY: '' };
-  throw new CliError('Commands cannot go through a SOCKS proxy.', {
-    exit: exitCodes.usage,
-    next: `Name another in HTTPS_PROXY, or the host in NO_PROXY: NO_PROXY=${url.hostname}`,
-  });
+  throw usageError(
+    'Commands cannot go through a SOCKS proxy.',
+    `Name another in HTTPS_PROXY, or the host in NO_PROXY: NO_PROXY=${url.hostname}`,
+  );
 }

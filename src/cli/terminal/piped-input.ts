@@ -1,7 +1,6 @@
-import { exitCodes } from '../../shared/errors.ts';
 import { decodeText } from '../../shared/text/decode-text.ts';
 import type { Context } from '../context.ts';
-import { CliError } from '../failures/cli-error.ts';
+import { usageError } from '../failures/cli-error.ts';
 
 /** Longer than programs take that write what they have. */
 const silentMs = 3_000;
@@ -24,14 +23,14 @@ export async function readPiped({ io, out, sleep }: Context, otherwise: string):
 
 /** The same as text. */
 export async function pipedText(context: Context, otherwise: string): Promise<string> {
-  return textOfPiped(await readPiped(context, otherwise));
+  return textIn(await readPiped(context, otherwise));
 }
 
 /** Bytes that are not UTF-8 are replaced, as logs have some. Fails for what no text has. */
-export function textOfPiped(bytes: Uint8Array): string {
+export function textIn(bytes: Uint8Array, what = 'What was piped in'): string {
   const text = decodeText(bytes);
   if (!text.includes('\0')) return text;
-  throw new CliError('What was piped in is not text.', { exit: exitCodes.usage });
+  throw usageError(`${what} is not text.`);
 }
 
 /** Where a command reads it only if it is piped in. */

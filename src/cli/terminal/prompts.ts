@@ -1,6 +1,6 @@
 import { exitCodes } from '../../shared/errors.ts';
 import type { Context } from '../context.ts';
-import { CliError } from '../failures/cli-error.ts';
+import { CliError, usageError } from '../failures/cli-error.ts';
 import { escapeControls } from '../output/escape-controls.ts';
 import { pipedText, typedStdin } from './piped-input.ts';
 
@@ -21,10 +21,7 @@ export async function confirm(
   await find?.();
   const { stdin } = context.io;
   if (!stdin.isTty || !context.out.isInteractive()) {
-    throw new CliError(`${question} Confirmation is required.`, {
-      exit: exitCodes.usage,
-      next: 'Confirm with --yes.',
-    });
+    throw usageError(`${question} Confirmation is required.`, 'Confirm with --yes.');
   }
   if (!(await isConfirmed(context, escapeControls(question)))) {
     throw new CliError('Cancelled; nothing was changed.', { exit: exitCodes.failed });
@@ -77,10 +74,10 @@ export async function readCode(
 ): Promise<string> {
   const code = await codeFrom(context, question, fromEnv);
   if (code !== '') return code;
-  throw new CliError('No code was given.', {
-    exit: exitCodes.usage,
-    next: 'Pipe it in, or name an environment variable with --code-from-env NAME.',
-  });
+  throw usageError(
+    'No code was given.',
+    'Pipe it in, or name an environment variable with --code-from-env NAME.',
+  );
 }
 
 async function codeFrom(context: Context, question: string, fromEnv: string | undefined): Promise<string> {
@@ -97,8 +94,5 @@ export async function messageText(context: Context, given: string | undefined): 
   const { stdin } = context.io;
   const piped = stdin.isTty ? '' : (await pipedText(context, typedStdin)).replace(/\r?\n$/, '');
   if (piped.trim() !== '') return piped;
-  throw new CliError('The message is empty.', {
-    exit: exitCodes.usage,
-    next: 'Give the text as an argument, or pipe it in.',
-  });
+  throw usageError('The message is empty.', 'Give the text as an argument, or pipe it in.');
 }

@@ -6,8 +6,8 @@ import { ApiError, exitCodes, failures, isErrorCode } from '../../../shared/erro
 import { isObject } from '../../../shared/json/json-object.ts';
 import { briefRate } from '../../../view/numbers.ts';
 import type { Context } from '../../context.ts';
-import { CliError } from '../../failures/cli-error.ts';
-import { openToAppend, usage } from './files.ts';
+import { CliError, usageError } from '../../failures/cli-error.ts';
+import { openToAppend } from './files.ts';
 import { bareAnswer } from './show-decision.ts';
 
 export interface BatchOptions {
@@ -41,7 +41,7 @@ const retryMsMax = 30_000;
  */
 export async function decideLines(context: Context, options: BatchOptions): Promise<void> {
   const { io, out } = context;
-  if (io.stdin.isTty) throw usage('There is no input.', 'Pipe in one text per line.');
+  if (io.stdin.isTty) throw usageError('There is no input.', 'Pipe in one text per line.');
   const { done, append } = options.output === undefined ? { done: [] } : openOutput(options.output);
   const signal = context.interrupted();
   const run = randomUUID();
@@ -70,19 +70,19 @@ export async function decideLines(context: Context, options: BatchOptions): Prom
       count += 1;
       const { input, id } = inputIn(text, options.format) ?? {};
       // The first one shows what the input is; later ones are no reason to lose the others.
-      if (input === undefined && count === 1) throw noInput(line);
+      if (input === undefined && count === 1)
+        throw usageError(withoutInput(line), 'Use --lines for plain text.');
       const digest = digestOf(options, input ?? text);
       if (known) {
         if (known.digest === digest) continue;
         const other = `${options.output} has results of other inputs or questions, from line ${line} on.`;
-        throw usage(other, 'Use another --output, or remove that file.');
+        throw usageError(other, 'Use another --output, or remove that file.');
       }
       if (signal.aborted) break;
-      const failed = { line, digest, error: { code: 'invalid_request', message: noInput(line).message } };
       const asked = { line, digest, id, run, isFirst: count === 1 };
       waiting.push(
         input === undefined
-          ? Promise.resolve(failed)
+          ? Promise.resolve({ line, digest, error: { code: 'invalid_request', message: withoutInput(line) } })
           : decideOne(context, options, { ...asked, input }, signal),
       );
       if (waiting.length >= options.concurrency) await finishFirst();
@@ -168,10 +168,8 @@ function inputIn(text: string, format: BatchOptions['format']): Pick<Line, 'inpu
   return undefined;
 }
 
-function noInput(line: number): CliError {
-  const message = `Line ${line} of the input is not a JSON object with a member \`input\`.`;
-  return usage(message, 'Use --lines for plain text.');
-}
+const withoutInput = (line: number) =>
+  `Line ${line} of the input is not a JSON object with a member \`input\`.`;
 
 /** 64 hexadecimal digits. */
 function digestOf({ body, order }: BatchOptions, input: unknown): string {
@@ -193,7 +191,7 @@ function doneIn(file: string): LineResult[] {
   const begin = '{"line":';
   const isCutOff = rest.startsWith(begin) || begin.startsWith(rest);
   if (!isCutOff || lines.includes(undefined))
-    throw usage(`${file} has other content than results.`, 'Use another --output.');
+    throw usageError(`${file} has other content than results.`, 'Use another --output.');
   if (rest !== '') truncateSync(file, end);
   return lines as LineResult[];
 }

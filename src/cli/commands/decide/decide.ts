@@ -3,12 +3,12 @@ import type { Decision } from '../../../shared/contract/decisions.ts';
 import { createDecision } from '../../../shared/endpoints.ts';
 import { exitCodes } from '../../../shared/errors.ts';
 import type { Context } from '../../context.ts';
-import { CliError } from '../../failures/cli-error.ts';
+import { CliError, usageError } from '../../failures/cli-error.ts';
 import { example, wholeNumber } from '../../options.ts';
 import { pipedText, typedStdin } from '../../terminal/piped-input.ts';
 import { decideLines } from './batch.ts';
 import { chooseDecisionModel, decisionModel, modelDefault } from './choose-decision-model.ts';
-import { textOfFile, usage } from './files.ts';
+import { textOfFile } from './files.ts';
 import { collectOptions, type Question, type QuestionFlags, questionsOf } from './questions.ts';
 import { bareAnswer, howDecided, showDecision } from './show-decision.ts';
 
@@ -116,14 +116,16 @@ function checkFlags(
   { exitStatus, threshold, lines, ndjson, output, concurrency, input, text }: DecideFlags,
 ): void {
   const isBatch = lines ?? ndjson ?? false;
-  if (lines && ndjson) throw usage('Only one of --lines and --ndjson can be used.');
+  if (lines && ndjson) throw usageError('Only one of --lines and --ndjson can be used.');
   if (!isBatch && (output ?? concurrency) !== undefined)
-    throw usage('--output and --concurrency need --lines or --ndjson.');
-  if (isBatch && (input ?? text) !== undefined) throw usage('--lines and --ndjson read what is piped in.');
-  if (input !== undefined && text !== undefined) throw usage('Only one of --input and --text can be used.');
-  if (threshold !== undefined && !exitStatus) throw usage('--threshold needs --exit-status.');
+    throw usageError('--output and --concurrency need --lines or --ndjson.');
+  if (isBatch && (input ?? text) !== undefined)
+    throw usageError('--lines and --ndjson read what is piped in.');
+  if (input !== undefined && text !== undefined)
+    throw usageError('Only one of --input and --text can be used.');
+  if (threshold !== undefined && !exitStatus) throw usageError('--threshold needs --exit-status.');
   if (exitStatus && (isBatch || questions.length !== 1 || questions[0]?.type !== 'predicate'))
-    throw usage('--exit-status needs a single question that is true or not.');
+    throw usageError('--exit-status needs a single question that is true or not.');
 }
 
 async function inputOf(context: Context, { input, text }: DecideFlags): Promise<string> {
@@ -134,11 +136,11 @@ async function inputOf(context: Context, { input, text }: DecideFlags): Promise<
 }
 
 function noInput(): CliError {
-  return usage('There is no input to decide about.', 'Pipe it in, or use --text or --input FILE.');
+  return usageError('There is no input to decide about.', 'Pipe it in, or use --text or --input FILE.');
 }
 
 function probability(text: string): number {
   const value = Number(text);
   if (text.trim() !== '' && value >= 0 && value <= 1) return value;
-  throw usage('--threshold must be a number from 0 to 1.');
+  throw usageError('--threshold must be a number from 0 to 1.');
 }

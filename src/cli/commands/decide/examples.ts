@@ -3,10 +3,10 @@ import type { CreateDecision, Decision, DecisionAnswer } from '../../../shared/c
 import { exitCodes } from '../../../shared/errors.ts';
 import { isObject } from '../../../shared/json/json-object.ts';
 import type { Context } from '../../context.ts';
-import { CliError } from '../../failures/cli-error.ts';
+import { CliError, usageError } from '../../failures/cli-error.ts';
 import { progressBar } from '../../output/progress.ts';
 import { decidePatiently } from './batch.ts';
-import { textOfFile, usage } from './files.ts';
+import { textOfFile } from './files.ts';
 import type { Question } from './questions.ts';
 
 /** A labelled example: an input, a question, and which of its options is right. */
@@ -33,12 +33,12 @@ export interface Answered {
  * line asks one. A label is true or false, a choice, or a level by its label or number.
  */
 export function readExamples(file: string, asked: Question | undefined): Example[] {
-  const faultAt = (at: number) => (message: string) => usage(`${file}:${at + 1}: ${message}`);
+  const faultAt = (at: number) => (message: string) => usageError(`${file}:${at + 1}: ${message}`);
   const lines = textOfFile(file).split('\n');
   const examples = lines.flatMap((line, at) =>
     line.trim() === '' ? [] : exampleIn(line, asked, faultAt(at)),
   );
-  if (examples.length === 0) throw usage(`${file} has no examples.`);
+  if (examples.length === 0) throw usageError(`${file} has no examples.`);
   return examples;
 }
 

@@ -1,22 +1,17 @@
 import { openSync, readFileSync } from 'node:fs';
 import { exitCodes } from '../../../shared/errors.ts';
-import { decodeText } from '../../../shared/text/decode-text.ts';
-import { CliError } from '../../failures/cli-error.ts';
-
-export function usage(message: string, next?: string): CliError {
-  return new CliError(message, { exit: exitCodes.usage, ...(next !== undefined && { next }) });
-}
+import { CliError, usageError } from '../../failures/cli-error.ts';
+import { textIn } from '../../terminal/piped-input.ts';
 
 /** Fails for a file that cannot be read, or is not text. */
 export function textOfFile(file: string): string {
-  let text: string;
+  let bytes: Uint8Array;
   try {
-    text = decodeText(readFileSync(file));
+    bytes = readFileSync(file);
   } catch (cause) {
     throw new CliError(`${file} cannot be read.`, { exit: exitCodes.usage, cause });
   }
-  if (text.includes('\0')) throw usage(`${file} is not text.`);
-  return text;
+  return textIn(bytes, file);
 }
 
 /** Opens a file before it is needed; fails if `what` cannot be written to it. */
@@ -25,6 +20,6 @@ export function openToAppend(file: string, what: string): number {
     return openSync(file, 'a');
   } catch (cause) {
     const { code } = cause as NodeJS.ErrnoException;
-    throw usage(`${what} cannot be written to ${file} (${code}).`);
+    throw usageError(`${what} cannot be written to ${file} (${code}).`);
   }
 }

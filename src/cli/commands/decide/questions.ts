@@ -1,5 +1,6 @@
 import type { CreateDecision } from '../../../shared/contract/decisions.ts';
-import { textOfFile, usage } from './files.ts';
+import { usageError } from '../../failures/cli-error.ts';
+import { textOfFile } from './files.ts';
 
 export type Question = CreateDecision['questions'][number];
 
@@ -15,13 +16,16 @@ export interface QuestionFlags {
 export function questionsOf(instructions: string | undefined, flags: QuestionFlags): Question[] {
   const { predicate, choice, levels, questions } = flags;
   const given = [predicate, choice, levels, questions].filter((flag) => flag !== undefined).length;
-  if (given > 1) throw usage('Only one of --predicate, --choice, --levels and --questions can be used.');
+  if (given > 1) throw usageError('Only one of --predicate, --choice, --levels and --questions can be used.');
   if (questions !== undefined) {
-    if (instructions !== undefined) throw usage('--questions cannot be combined with a question.');
+    if (instructions !== undefined) throw usageError('--questions cannot be combined with a question.');
     return questionsIn(questions);
   }
   if (instructions === undefined || instructions.trim() === '') {
-    throw usage('No question was asked.', 'For example: gateway decide "Is this a complaint?" < mail.txt');
+    throw usageError(
+      'No question was asked.',
+      'For example: gateway decide "Is this a complaint?" < mail.txt',
+    );
   }
   if (choice) {
     return [{ type: 'choice', instructions, choices: choice.map((text) => described(text, 'value')) }];
@@ -53,5 +57,8 @@ function questionsIn(file: string): Question[] {
     // The daemon checks each of them.
     if (Array.isArray(questions) && questions.length > 0) return questions as Question[];
   } catch {}
-  throw usage(`${file} is not a JSON array of questions.`, 'See docs/typed-decisions.md for their format.');
+  throw usageError(
+    `${file} is not a JSON array of questions.`,
+    'See docs/typed-decisions.md for their format.',
+  );
 }

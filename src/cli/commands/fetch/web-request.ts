@@ -4,7 +4,7 @@ import { exitCodes } from '../../../shared/errors.ts';
 import { isLoopback } from '../../../shared/http/loopback.ts';
 import { version } from '../../../shared/version.ts';
 import type { Context } from '../../context.ts';
-import { CliError } from '../../failures/cli-error.ts';
+import { CliError, usageError } from '../../failures/cli-error.ts';
 import { routeTo, Unreachable, unreachableReasons } from '../../hosts/send.ts';
 
 /** A request to any web server. */
@@ -37,12 +37,12 @@ export async function readRequest(
 ): Promise<WebRequest> {
   const url = URL.parse(address);
   if (!url || !/^https?:$/.test(url.protocol) || url.username || url.password)
-    throw usage(`"${address}" is not an http or https URL.`);
+    throw usageError(`"${address}" is not an http or https URL.`);
   url.hash = '';
   const body = await readData(io.stdin, flags.data);
   const method = (flags.method ?? (body ? 'POST' : 'GET')).toUpperCase();
   if (!/^[A-Z]{1,20}$/.test(method) || method === 'CONNECT')
-    throw usage(`"${flags.method}" is not a method that can be sent.`);
+    throw usageError(`"${flags.method}" is not a method that can be sent.`);
   const given = Object.fromEntries((flags.header ?? []).map(readHeader));
   const type = body && { 'content-type': isJson(body) ? 'application/json' : 'application/octet-stream' };
   return { method, url, headers: { 'user-agent': `gateway/${version}`, ...type, ...given }, body };
@@ -99,7 +99,7 @@ async function readData(
   try {
     return readFileSync(path);
   } catch (error) {
-    throw usage(`Cannot read ${path} (${(error as NodeJS.ErrnoException).code}).`);
+    throw usageError(`Cannot read ${path} (${(error as NodeJS.ErrnoException).code}).`);
   }
 }
 
@@ -110,8 +110,8 @@ const reserved =
 function readHeader(line: string): [name: string, value: string] {
   const [, name = '', value = ''] =
     /^([!#$%&'*+.^_`|~\w-]+):[ \t]*((?:[\x21-\x7e\x80-\xff][\t\x20-\x7e\x80-\xff]*)?)$/.exec(line) ?? [];
-  if (name === '') throw usage(`"${line}" is not a header.`, 'Write it as --header "name: value".');
-  if (reserved.test(name.toLowerCase())) throw usage(`The header ${name} cannot be set.`);
+  if (name === '') throw usageError(`"${line}" is not a header.`, 'Write it as --header "name: value".');
+  if (reserved.test(name.toLowerCase())) throw usageError(`The header ${name} cannot be set.`);
   return [name.toLowerCase(), value];
 }
 
@@ -123,6 +123,3 @@ function isJson(bytes: Uint8Array): boolean {
     return false;
   }
 }
-
-const usage = (message: string, next?: string) =>
-  new CliError(message, { exit: exitCodes.usage, ...(next !== undefined && { next }) });

@@ -2,9 +2,8 @@ import { Command, Option } from '@commander-js/extra-typings';
 import { type CaptureLevel, captureLevels } from '../../../shared/constants/capture-levels.ts';
 import type { CacheMode, KeyDefaults, KeyDefaultsChange } from '../../../shared/contract/key-defaults.ts';
 import { setKeyDefaults } from '../../../shared/endpoints.ts';
-import { exitCodes } from '../../../shared/errors.ts';
 import type { Context } from '../../context.ts';
-import { CliError } from '../../failures/cli-error.ts';
+import { usageError } from '../../failures/cli-error.ts';
 import { resolveKey, resolveWorkspace } from '../../names/resolve.ts';
 import { example } from '../../options.ts';
 import type { Column } from '../../output/table.ts';
@@ -40,10 +39,10 @@ async function changeDefaults(
   const cleared = Object.fromEntries(clear.map((name) => [name, null]));
   const body: KeyDefaultsChange = { ...defaultsChange(flags), ...cleared };
   if (Object.keys(body).length === 0) {
-    throw new CliError('No default was given.', {
-      exit: exitCodes.usage,
-      next: `Give --cache, --store, --events, --capture or --clear. To see the current defaults: gateway keys show ${key}`,
-    });
+    throw usageError(
+      'No default was given.',
+      `Give --cache, --store, --events, --capture or --clear. To see the current defaults: gateway keys show ${key}`,
+    );
   }
   const workspace = await resolveWorkspace(context, given);
   const params = { workspace, key: await resolveKey(context, { workspace, key }) };

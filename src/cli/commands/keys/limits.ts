@@ -2,13 +2,12 @@ import { Argument, Command, InvalidArgumentError, Option } from '@commander-js/e
 import { queueDefaults } from '../../../shared/constants/queue-defaults.ts';
 import type { Limits, LimitsChange } from '../../../shared/contract/key-limits.ts';
 import { getLimits, setLimits } from '../../../shared/endpoints.ts';
-import { exitCodes } from '../../../shared/errors.ts';
 import type { Weekday } from '../../../shared/time/time-zones.ts';
 import { ago, span } from '../../../view/durations.ts';
 import { capText, pricePerMillion } from '../../../view/money.ts';
 import { calendarOf, calendarOptions } from '../../calendar-options.ts';
 import type { Context } from '../../context.ts';
-import { CliError } from '../../failures/cli-error.ts';
+import { usageError } from '../../failures/cli-error.ts';
 import { resolveKey, resolveWorkspace } from '../../names/resolve.ts';
 import { example, wholeNumber } from '../../options.ts';
 import type { Column } from '../../output/table.ts';
@@ -61,10 +60,10 @@ function changeOf({ flags }: LimitsCommand): LimitsChange {
 
 async function showLimits(context: Context, command: LimitsCommand): Promise<void> {
   if (Object.keys(changeOf(command)).length > 0) {
-    throw new CliError('Nothing was changed: get takes no limit options.', {
-      exit: exitCodes.usage,
-      next: `To change limits: gateway keys limits set ${command.key} …`,
-    });
+    throw usageError(
+      'Nothing was changed: get takes no limit options.',
+      `To change limits: gateway keys limits set ${command.key} …`,
+    );
   }
   const workspace = await resolveWorkspace(context, command.workspace);
   const params = { workspace, key: await resolveKey(context, { ...command, workspace }) };
@@ -76,10 +75,10 @@ async function showLimits(context: Context, command: LimitsCommand): Promise<voi
 async function changeLimits(context: Context, command: LimitsCommand): Promise<void> {
   const body = changeOf(command);
   if (Object.keys(body).length === 0) {
-    throw new CliError('No limit was given.', {
-      exit: exitCodes.usage,
-      next: 'Give --spend-cap, --max-price, --model, --rpm, --concurrency, --queue, --expires or --clear.',
-    });
+    throw usageError(
+      'No limit was given.',
+      'Give --spend-cap, --max-price, --model, --rpm, --concurrency, --queue, --expires or --clear.',
+    );
   }
   const workspace = await resolveWorkspace(context, command.workspace);
   const params = { workspace, key: await resolveKey(context, { ...command, workspace }) };
@@ -190,10 +189,10 @@ export function limitsChange(flags: LimitFlags): LimitsChange {
   const { spendCap: cap, maxPrice: max_price, model: models, rpm, concurrency, queue, expires } = flags;
   const calendar = calendarOf(flags);
   if (!cap && Object.keys(calendar).length > 0) {
-    throw new CliError('A time zone and starts of days and weeks are those of a spending limit.', {
-      exit: exitCodes.usage,
-      next: 'Give --spend-cap, too, like 5/day.',
-    });
+    throw usageError(
+      'A time zone and starts of days and weeks are those of a spending limit.',
+      'Give --spend-cap, too, like 5/day.',
+    );
   }
   return {
     ...(cap !== undefined && { spend_cap: cap && { ...cap, ...calendar } }),

@@ -5,9 +5,9 @@ import { createThread } from '../../../shared/endpoints.ts';
 import { exitCodes } from '../../../shared/errors.ts';
 import { decodeText } from '../../../shared/text/decode-text.ts';
 import type { Context } from '../../context.ts';
-import { CliError } from '../../failures/cli-error.ts';
+import { CliError, usageError } from '../../failures/cli-error.ts';
 import { resolveThread } from '../../names/resolve.ts';
-import { readPiped, textOfPiped, withoutStdin } from '../../terminal/piped-input.ts';
+import { readPiped, textIn, withoutStdin } from '../../terminal/piped-input.ts';
 import { mediaType, readAttachments, whyNotRead } from './attachment.ts';
 import { modelOf } from './choose-model.ts';
 import type { PayFlags } from './pay-call.ts';
@@ -69,13 +69,13 @@ async function inputOf(context: Context, flags: RequestFlags): Promise<CreateRes
   if (files.includes('-') && piped.length === 0) {
     throw new CliError('Nothing was piped in for --file -.', { exit: exitCodes.usage });
   }
-  const prompts = files.includes('-') ? [flags.prompt] : [flags.prompt, textOfPiped(piped).trimEnd()];
+  const prompts = files.includes('-') ? [flags.prompt] : [flags.prompt, textIn(piped).trimEnd()];
   const text = prompts.filter((part) => part !== '').join('\n\n');
   if (text === '' && files.length === 0) {
-    throw new CliError('Nothing to ask.', {
-      exit: exitCodes.usage,
-      next: 'Give a prompt, pipe one in, or both: gateway respond "Summarise this." < notes.txt',
-    });
+    throw usageError(
+      'Nothing to ask.',
+      'Give a prompt, pipe one in, or both: gateway respond "Summarise this." < notes.txt',
+    );
   }
   if (files.length === 0) return text;
   const parts = readAttachments(files, { stdin: piped }).map(({ part }) => part);
@@ -87,10 +87,10 @@ function toolsOf(path: string): CreateResponseBody['tools'] {
   const value = readJson(path);
   const list = typeof value === 'object' && value !== null && 'tools' in value ? value.tools : value;
   if (Array.isArray(list)) return list;
-  throw new CliError(`${path} does not contain a list of tools.`, {
-    exit: exitCodes.usage,
-    next: 'It must be JSON like [{"type":"function","name":"…","parameters":{…}}]',
-  });
+  throw usageError(
+    `${path} does not contain a list of tools.`,
+    'It must be JSON like [{"type":"function","name":"…","parameters":{…}}]',
+  );
 }
 
 function formatOf(path: string): Record<string, unknown> {

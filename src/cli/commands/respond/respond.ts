@@ -5,7 +5,7 @@ import { createResponse } from '../../../shared/endpoints.ts';
 import { exitCodes } from '../../../shared/errors.ts';
 import { receivedError } from '../../../shared/faults/received-error.ts';
 import type { Context } from '../../context.ts';
-import { CliError } from '../../failures/cli-error.ts';
+import { CliError, usageError } from '../../failures/cli-error.ts';
 import { isStdin } from '../../io.ts';
 import { example, numberFrom, wholeNumber } from '../../options.ts';
 import { wrapToWidth } from '../../output/width.ts';
@@ -161,10 +161,10 @@ function checkFlags(flags: RespondFlags): void {
       exit: exitCodes.usage,
     });
   if (background && !stream && pictures !== undefined)
-    throw new CliError('--background and --pictures cannot be combined.', {
-      exit: exitCodes.usage,
-      next: 'Save the images later: gateway responses watch ID --pictures FOLDER',
-    });
+    throw usageError(
+      '--background and --pictures cannot be combined.',
+      'Save the images later: gateway responses watch ID --pictures FOLDER',
+    );
 }
 
 /** Whether text is printed as it arrives. */

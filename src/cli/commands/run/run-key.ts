@@ -1,9 +1,8 @@
 import type { LimitsChange } from '../../../shared/contract/key-limits.ts';
 import { issueKey, revokeKey } from '../../../shared/endpoints.ts';
-import { exitCodes } from '../../../shared/errors.ts';
 import { parseSecret } from '../../../shared/secrets.ts';
 import type { Context } from '../../context.ts';
-import { CliError } from '../../failures/cli-error.ts';
+import { usageError } from '../../failures/cli-error.ts';
 import { resolveWorkspace } from '../../names/resolve.ts';
 
 /** The key that a tool calls with. */
@@ -29,10 +28,10 @@ export async function issueRunKey(
   const { token } = context.host();
   if (typeof token === 'string' && parseSecret(token) === 'api') {
     if (spendCap === undefined) return { secret: token, id: undefined };
-    throw new CliError('--spend-cap needs a login, and GATEWAY_KEY is an API key.', {
-      exit: exitCodes.usage,
-      next: 'Without GATEWAY_KEY, the tool gets a key of its own. To limit this one: gateway keys limits set',
-    });
+    throw usageError(
+      '--spend-cap needs a login, and GATEWAY_KEY is an API key.',
+      'Without GATEWAY_KEY, the tool gets a key of its own. To limit this one: gateway keys limits set',
+    );
   }
   const limits = {
     expires_at: new Date(context.now() + expiresInMs).toISOString(),

@@ -8,7 +8,7 @@ import { trimEnd } from '../../../shared/text/trim-text.ts';
 import { dollars } from '../../../view/money.ts';
 import { count } from '../../../view/numbers.ts';
 import type { Context } from '../../context.ts';
-import { CliError } from '../../failures/cli-error.ts';
+import { CliError, usageError } from '../../failures/cli-error.ts';
 import { collectPages } from '../../hosts/pages.ts';
 import { example } from '../../options.ts';
 import type { Column } from '../../output/table.ts';
@@ -121,10 +121,10 @@ async function prepare(
   const model = await modelOf(context, { model: named });
   const { service } = await context.client().call(getModel, { params: { model } });
   if (service.capabilities.kind === 'embedding') {
-    throw new CliError(`${model} is an embedding model, and ${tool.title} needs a chat model.`, {
-      exit: exitCodes.usage,
-      next: 'To list them: gateway models',
-    });
+    throw usageError(
+      `${model} is an embedding model, and ${tool.title} needs a chat model.`,
+      'To list them: gateway models',
+    );
   }
   const key = await issueRunKey(context, {
     name: tool.command,
@@ -151,10 +151,10 @@ function noSubscription({ title }: Tool): CliError {
 function addressOf(context: Context): string {
   const { url } = context.host();
   if (/^https?:/.test(url)) return trimEnd(url, '/');
-  throw new CliError('Tools cannot connect to a Unix socket.', {
-    exit: exitCodes.usage,
-    next: 'Give the address with its port: --host 127.0.0.1:4100',
-  });
+  throw usageError(
+    'Tools cannot connect to a Unix socket.',
+    'Give the address with its port: --host 127.0.0.1:4100',
+  );
 }
 
 /**

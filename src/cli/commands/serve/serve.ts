@@ -6,7 +6,7 @@ import type { ServeOptions } from '../../../shared/daemon-module.ts';
 import { exitCodes } from '../../../shared/errors.ts';
 import { count } from '../../../view/numbers.ts';
 import type { Context } from '../../context.ts';
-import { CliError } from '../../failures/cli-error.ts';
+import { CliError, usageError } from '../../failures/cli-error.ts';
 import type { Writer } from '../../io.ts';
 import { example, wholeNumber } from '../../options.ts';
 import { callLine } from '../tail/event-line.ts';
@@ -44,10 +44,7 @@ export const serveCommand = (context: Context) =>
     .action(async ({ port, host, workers, socket, data, config, simulate, logLevel, ...recording }) => {
       const { record, replay, replaySpeed } = recording;
       if (replaySpeed !== undefined && replay === undefined) {
-        throw new CliError('--replay-speed requires --replay.', {
-          exit: exitCodes.usage,
-          next: 'Add --replay FOLDER.',
-        });
+        throw usageError('--replay-speed requires --replay.', 'Add --replay FOLDER.');
       }
       refuseEmpty({ host, socket, data, config, simulate, record, replay });
       const { serve } = await context.daemon();
