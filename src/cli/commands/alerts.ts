@@ -6,7 +6,14 @@ import {
   alertUnits,
   isOfManyCalls,
 } from '../../shared/constants/alert-kinds.ts';
-import type { Alert, AlertCondition, AlertFiring, AlertPreview } from '../../shared/contract/alerts.ts';
+import { webhookFormats } from '../../shared/constants/webhook-formats.ts';
+import type {
+  Alert,
+  AlertCondition,
+  AlertFiring,
+  AlertPreview,
+  AlertSettings,
+} from '../../shared/contract/alerts.ts';
 import {
   deleteAlert,
   getAlert,
@@ -41,6 +48,11 @@ const webhook = [
   '--webhook <url>',
   'gets a signed POST when it fires and resolves; - reads the address from standard input',
 ] as const;
+const webhookFormat = () =>
+  new Option(
+    '--webhook-format <format>',
+    'how the receiver expects messages; default: its address tells',
+  ).choices(webhookFormats);
 const filterOptions = () => [
   new Option('--key <key>', 'only calls with this key').conflicts(['model', 'provider']),
   new Option('--model <model>', 'only calls of this model'),
@@ -59,6 +71,7 @@ export const addAlertCommand = (context: Context) => {
     .addOption(provider as Option<'--provider <provider>'>)
     .option(...minCalls)
     .option(...webhook)
+    .addOption(webhookFormat())
     .option('--preview', 'show on which of the last 7 days it would have fired, and add nothing')
     .option(...ofWorkspace)
     .addHelpText('after', example('gateway alerts add slow p95_total 8s --window 1h --model openai/gpt-5'))
@@ -79,7 +92,11 @@ export const addAlertCommand = (context: Context) => {
         throw usageError(`There is an alert ${id} already.`, `Change it with: gateway alerts update ${id}`);
       }
       const url = await webhookUrl(context, flags.webhook);
-      await save(context, params, { ...condition, ...(url !== undefined && { webhook_url: url }) });
+      await save(context, params, {
+        ...condition,
+        ...(url !== undefined && { webhook_url: url }),
+        ...(flags.webhookFormat && { webhook_format: flags.webhookFormat }),
+      });
     });
 };
 
@@ -90,6 +107,7 @@ export const updateAlertCommand = (context: Context) =>
     .option('--window <time>', 'over the last 15m to 7d', minutes)
     .option(...minCalls)
     .option(...webhook)
+    .addOption(webhookFormat())
     .addOption(new Option('--no-webhook', 'send no more messages').conflicts('newSecret'))
     .option('--new-secret', 'replace the secret that signs messages')
     .option(...ofWorkspace)
@@ -104,6 +122,7 @@ export const updateAlertCommand = (context: Context) =>
         ...(flags.window !== undefined && { window_minutes: flags.window }),
         ...(flags.minCalls !== undefined && { min_calls: flags.minCalls }),
         ...(url !== undefined && { webhook_url: url }),
+        ...(flags.webhookFormat && { webhook_format: flags.webhookFormat }),
         ...(flags.newSecret && { new_secret: true }),
       });
     });
@@ -177,12 +196,10 @@ export const firedAlertsCommand = (context: Context) =>
       await context.out.table(data, firingColumns(context.now()), { empty: 'No alert has fired.' });
     });
 
-type Settings = AlertCondition & { webhook_url?: string | null; new_secret?: boolean };
-
 async function save(
   context: Context,
   params: { workspace: string; id: string },
-  body: Settings,
+  body: AlertSettings,
 ): Promise<void> {
   const saved = await context.client().call(putAlert, { params, body });
   const secret: Column<typeof saved> = { title: 'webhook_secret', value: (alert) => alert.webhook_secret };
@@ -277,7 +294,7 @@ const alertColumns = ({ now }: Context): Column<Alert>[] => [
     show: ({ webhook: hook }) =>
       hook === null
         ? 'none'
-        : [hook.origin, hook.last_delivery?.state].filter((part) => part !== undefined).join(' '),
+        : [hook.origin, hook.format, hook.last_delivery?.state].filter((part) => part).join(' '),
     style: ({ webhook: hook }) => (hook?.last_delivery?.state === 'failed' ? 'yellow' : undefined),
     isSpare: true,
   },

@@ -71,6 +71,7 @@ const inputNames: Readonly<Record<string, readonly string[]>> = {
   usd: ['<amount/period>'],
   value: ['--key', '--user', '--tag', '--model', '--provider', '--where'],
   webhook_url: ['--webhook'],
+  webhook_format: ['--webhook-format'],
   week_starts: ['--week-starts'],
   window_minutes: ['--window'],
 };

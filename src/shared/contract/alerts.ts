@@ -1,5 +1,6 @@
 import { type Static, Type } from 'typebox';
 import { alertKinds } from '../constants/alert-kinds.ts';
+import { webhookFormats } from '../constants/webhook-formats.ts';
 import { budgetIdPattern } from './budgets.ts';
 import { endpoint } from './endpoint.ts';
 import {
@@ -88,6 +89,7 @@ const members = {
   webhook: nullable(
     Type.Object({
       origin: Type.String({ description: 'The address without its path, which may contain a secret.' }),
+      format: nullable(Type.Enum([...webhookFormats], { description: 'Null: as its address tells.' })),
       last_delivery: nullable(Delivery),
     }),
   ),
@@ -140,6 +142,12 @@ export const AlertSettings = Type.Object(
         maxLength: 2048,
         description:
           'Gets a signed POST when it fires and when it resolves. An empty text or null removes it; left out, it stays.',
+      }),
+    ),
+    webhook_format: maybe(
+      Type.Enum([...webhookFormats], {
+        description:
+          'The form in which the receiver expects messages: `slack` also for Mattermost, Rocket.Chat and Zulip, `dingtalk` for WeCom. Null: the address tells, otherwise `standard`. Left out, it stays with the address.',
       }),
     ),
     new_secret: maybe(Type.Boolean({ description: 'Replaces the secret that signs messages.' })),
@@ -220,7 +228,7 @@ export const putAlert = endpoint({
   method: 'PUT',
   path: '/v1/workspaces/{workspace}/alerts/{id}',
   summary: 'Set an alert.',
-  description: `Adds or replaces an alert, for owners and admins of the workspace. It fires once when its value reaches the threshold, and resolves when the value falls below 90 % of it; both are stored events. Messages to the web hook are signed as Standard Webhooks 1.0.0 describes, and sent up to three times. An address of plain HTTP or in a private network is only for the owner of the host. A workspace has at most ${alertsMax} alerts.`,
+  description: `Adds or replaces an alert, for owners and admins of the workspace. It fires once when its value reaches the threshold, and resolves when the value falls below 90 % of it; both are stored events. Messages to the web hook are signed as Standard Webhooks 1.0.0 describes, and sent up to seven times. An address of plain HTTP or in a private network is only for the owner of the host. A workspace has at most ${alertsMax} alerts.`,
   tag: 'Alerts',
   access: change,
   params: one,

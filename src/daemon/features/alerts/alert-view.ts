@@ -26,6 +26,7 @@ export function alertView({ record, value, firing, lastDelivery }: KnownAlert): 
     message: firing?.message ?? null,
     webhook: record.hook && {
       origin: record.hook.origin,
+      format: record.hook.format ?? null,
       last_delivery: lastDelivery ? deliveryView(lastDelivery) : null,
     },
     created_at: isoTime(record.createdAt),

@@ -73,14 +73,14 @@ export class Alerts {
   ): Promise<KnownAlert & { secret: string | null }> {
     const { store, hooks, workspaces, world } = this.#deps;
     const workspaceId = await this.permit(caller, workspace);
-    const { webhook_url: url, new_secret, ...given } = settings;
+    const { webhook_url, webhook_format, new_secret, ...given } = settings;
     const condition = await this.#condition(workspaceId, given);
     const before = await store.byId(workspaceId, id);
     const mayBePrivate = await workspaces.isDaemonOwner(caller);
     const { hook, secret } = hooks.changed(
       { workspaceId, id },
       before?.hook ?? null,
-      { webhook_url: url, new_secret },
+      { webhook_url, webhook_format, new_secret },
       { mayBePrivate },
     );
     const now = world.now();

@@ -1,7 +1,7 @@
 import { version } from '../../../shared/version.ts';
 import type { Log } from '../../base/log.ts';
 import { NetworkFailure, repeatedly, type World } from '../../base/world.ts';
-import { bodyFor } from './chat-forms.ts';
+import { formedMessage, quietRefusal } from './hook-forms.ts';
 import { signedHeaders } from './hook-signature.ts';
 import type { Hooks } from './hooks.ts';
 import type { AlertsStore, DeliveryRecord } from './store.ts';
@@ -15,6 +15,8 @@ const mayPass: readonly number[] = [408, 429];
 const timeoutMs = 4_500;
 /** How long the last attempt may be without a result, as after a kill of the daemon, before it counts as failed. */
 const lastAttemptMs = 30_000;
+/** Of the receivers whose answers are read. */
+const answerBytesMax = 64 * 1024;
 const checkEveryMs = 1_000;
 const atOnceMax = 20;
 
@@ -126,13 +128,13 @@ export class Deliveries {
     if (!open) return { httpStatus: null, failure: 'The web hook cannot be decrypted; set it again.' };
     const problem = hooks.problemOf(open.url, hook);
     if (problem !== undefined) return { httpStatus: null, failure: `The address ${problem}.` };
-    const body = bodyFor(open.url, delivery.body);
+    const { body, headers, mayRefuseQuietly } = formedMessage(open.url, delivery.body, hook.format);
     try {
       const answer = await world.send({
         method: 'POST',
         url: open.url,
         headers: {
-          'content-type': 'application/json',
+          ...headers,
           'user-agent': `gateway/${version}`,
           ...signedHeaders({ id, body, at: world.now() }, open.secret),
         },
@@ -141,9 +143,13 @@ export class Deliveries {
         totalTimeoutMs: timeoutMs,
         ...(signal && { signal }),
       });
-      answer.body.cancel();
       const { status } = answer;
       const isAccepted = status >= 200 && status < 300;
+      if (isAccepted && mayRefuseQuietly) {
+        const said = new TextDecoder().decode(await answer.body.bytes(answerBytesMax));
+        return { httpStatus: status, failure: quietRefusal(said) ?? null };
+      }
+      answer.body.cancel();
       return { httpStatus: status, failure: isAccepted ? null : refusalOf(status) };
     } catch (error) {
       return { httpStatus: null, failure: failureOf(error, hook) };

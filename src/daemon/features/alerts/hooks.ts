@@ -1,3 +1,4 @@
+import type { WebhookFormat } from '../../../shared/constants/webhook-formats.ts';
 import { ApiError } from '../../../shared/errors.ts';
 import { inputFault } from '../../../shared/faults/input-faults.ts';
 import type { World } from '../../base/world.ts';
@@ -21,6 +22,7 @@ type Owner = Pick<AlertRecord, 'workspaceId' | 'id'>;
 
 interface HookSettings {
   webhook_url?: string | null | undefined;
+  webhook_format?: WebhookFormat | null | undefined;
   new_secret?: boolean | null | undefined;
 }
 
@@ -36,14 +38,20 @@ export class Hooks {
   changed(
     owner: Owner,
     before: AlertHook | null,
-    { webhook_url: url, new_secret: isNewSecret }: HookSettings,
+    { webhook_url: url, webhook_format: newFormat, new_secret: isNewSecret }: HookSettings,
     { mayBePrivate }: { mayBePrivate: boolean },
   ): { hook: AlertHook | null; secret: string | null } {
     if (url === null || url === '' || (url === undefined && before === null)) {
       if (isNewSecret) throw inputFault('new_secret', 'needs a web hook');
+      if (newFormat) throw inputFault('webhook_format', 'needs a web hook');
       return { hook: null, secret: null };
     }
-    if (url === undefined && !isNewSecret) return { hook: before, secret: null };
+    const kept = url === undefined && newFormat === undefined ? before?.format : newFormat;
+    const format = kept ? { format: kept } : {};
+    if (url === undefined && !isNewSecret && before) {
+      const { format: _before, ...hook } = before;
+      return { hook: { ...hook, ...format }, secret: null };
+    }
     const opened = before && this.open(owner, before);
     const checked = url === undefined ? undefined : this.#checked(url, { mayBePrivate });
     const address = checked?.href ?? opened?.url;
@@ -61,6 +69,7 @@ export class Hooks {
       sealed: this.#deps.sealer.seal(Buffer.from(text), boundTo(owner)),
       origin: new URL(address).origin,
       mayBePrivate: checked ? mayBePrivate : (before?.mayBePrivate ?? false),
+      ...format,
     };
     return { hook, secret };
   }

@@ -1,4 +1,5 @@
 import type { AlertKind } from '../../../shared/constants/alert-kinds.ts';
+import type { WebhookFormat } from '../../../shared/constants/webhook-formats.ts';
 import type { NewEvent } from '../events/index.ts';
 
 /** When an alert fires. */
@@ -24,6 +25,8 @@ export interface AlertHook {
   origin: string;
   /** Whether the owner of the host chose the address, so that it may be in a private network. */
   mayBePrivate: boolean;
+  /** Left out, the address tells it. */
+  format?: WebhookFormat;
 }
 
 /** Times in milliseconds since 1970. */

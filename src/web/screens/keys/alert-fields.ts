@@ -4,6 +4,7 @@ import {
   alertWindow,
   isOfManyCalls,
 } from '../../../shared/constants/alert-kinds.ts';
+import { webhookFormats } from '../../../shared/constants/webhook-formats.ts';
 import type { Alert, AlertCondition } from '../../../shared/contract/alerts.ts';
 import { alertTitles } from '../../../view/alerts.ts';
 import { duration } from '../../../view/durations.ts';
@@ -18,7 +19,8 @@ export type AlertField =
   | 'key'
   | 'model'
   | 'provider'
-  | 'webhook';
+  | 'webhook'
+  | 'format';
 
 const unitTitles = { usd: 'dollars', percent: 'percent', ms: 'milliseconds', calls: 'calls' } as const;
 
@@ -111,6 +113,18 @@ export function alertFormFields(
         : 'Gets a signed POST when it fires and when it resolves.',
       maxLength: 2048,
       param: 'webhook_url',
+    },
+    {
+      name: 'format',
+      label: 'Message format',
+      kind: 'choice',
+      value: alert?.webhook?.format ?? '',
+      options: [
+        { value: '', title: 'as the address tells' },
+        ...webhookFormats.map((value) => ({ value, title: value })),
+      ],
+      param: 'webhook_format',
+      isHalf: true,
     },
   ];
 }

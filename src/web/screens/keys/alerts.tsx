@@ -1,5 +1,6 @@
 import { useSignal } from '@preact/signals';
 import { budgetIdPattern } from '../../../shared/constants/budget-ids.ts';
+import type { WebhookFormat } from '../../../shared/constants/webhook-formats.ts';
 import type { Alert, AlertFiring, AlertPreview } from '../../../shared/contract/alerts.ts';
 import {
   deleteAlert,
@@ -182,9 +183,14 @@ function EditAlert({ alert, onClose }: { alert?: Alert; onClose: () => void }) {
         'A name begins with a letter or digit, and has lower-case letters, digits, _ and - only.',
       );
     const hook = values.webhook.trim();
+    const format = (values.format || null) as WebhookFormat | null;
     const saved = await change(putAlert, {
       params: { workspace, id },
-      body: { ...conditionIn(values), ...(hook && { webhook_url: hook === '-' ? null : hook }) },
+      body: {
+        ...conditionIn(values),
+        ...(hook && { webhook_url: hook === '-' ? null : hook }),
+        ...(hook !== '-' && (hook || alert?.webhook) && { webhook_format: format }),
+      },
     });
     toast(alert ? `The alert ${id} was changed.` : `The alert ${id} was added.`);
     if (saved.webhook_secret === null) onClose();

@@ -28,14 +28,16 @@ const hour = 60 * minute;
 /** Alerts over a real store, in a world whose time stands still. */
 async function newAlerts({ isHostOwner = true } = {}) {
   const sent: OutgoingRequest[] = [];
-  const answers: (number | Error)[] = [];
+  /** Texts are those of answers with status 200. */
+  const answers: (number | string | Error)[] = [];
   const world = fakeWorld({
     send: async (request) => {
       sent.push(request);
-      const status = answers.shift() ?? 204;
-      if (status instanceof Error) throw status;
-      const body = { bytes: async () => new Uint8Array(), cancel() {}, async *[Symbol.asyncIterator]() {} };
-      return { status, headers: {}, body };
+      const answer = answers.shift() ?? 204;
+      if (answer instanceof Error) throw answer;
+      const [status, text] = typeof answer === 'string' ? [200, answer] : [answer, ''];
+      const bytes = async () => new TextEncoder().encode(text);
+      return { status, headers: {}, body: { bytes, cancel() {}, async *[Symbol.asyncIterator]() {} } };
     },
   });
   const storage = await open({ now: () => world.now() });
@@ -341,6 +343,43 @@ test.each<[string, object]>([
   await pass(minute);
   expect(sent).toHaveLength(1);
   expect(JSON.parse(String(sent[0]?.body))).toMatchObject(form);
+});
+
+test('the form of messages is chosen, stays with the address, and is forgotten with it', async () => {
+  const { put, alerts, sent } = await newAlerts();
+  const format = async () => (await alerts.get(caller, 'me', 'dear')).record.hook?.format;
+  await put('dear', { ...spend, webhook_url: url, webhook_format: 'ntfy' });
+  await put('dear', { ...spend, threshold: '7' });
+  await put('dear', { ...spend, new_secret: true });
+  expect(await format()).toBe('ntfy');
+  await alerts.test(caller, 'me', 'dear');
+  expect(sent[0]).toMatchObject({
+    body: 'A test of the alert dear. This is a test of the web hook.',
+    headers: { 'content-type': 'text/plain; charset=utf-8', title: 'A test of the alert dear' },
+  });
+  await put('dear', { ...spend, webhook_format: 'gotify' });
+  expect(await format()).toBe('gotify');
+  await put('dear', { ...spend, webhook_format: null });
+  expect(await format()).toBeUndefined();
+  await put('dear', { ...spend, webhook_format: 'slack' });
+  await put('dear', { ...spend, webhook_url: 'https://ntfy.sh/topic' });
+  expect(await format()).toBeUndefined();
+  await put('dear', { ...spend, webhook_url: null });
+  const error = await put('dear', { ...spend, webhook_format: 'slack' }).catch((each: unknown) => each);
+  expect(error).toMatchObject({ code: 'invalid_request', param: 'webhook_format' });
+});
+
+test('a message that is refused with status 200 is not delivered, and is sent again', async () => {
+  const { put, alerts, answers, tick, storage } = await newAlerts();
+  await put('dear', { ...spend, webhook_url: 'https://open.feishu.cn/open-apis/bot/v2/hook/x' });
+  answers.push('{"code":11232,"msg":"frequency limited"}', '{"code":0,"msg":"success"}');
+  expect(await alerts.test(caller, 'me', 'dear')).toMatchObject({
+    state: 'pending',
+    httpStatus: 200,
+    failure: 'The receiver refused the message with code 11232: frequency limited',
+  });
+  await tick(6_000);
+  expect(await storage.alerts.lastDeliveries('ws_1')).toMatchObject([{ state: 'delivered', failure: null }]);
 });
 
 test('a chat is told once that an alert has resolved', async () => {
