@@ -25,6 +25,8 @@ export interface ConfigTools {
   ): Promise<{ faults: ConfigFault[] } | { isChanged: boolean }>;
   /** Problems that do not keep a daemon from starting, such as unknown models. Expects a file without faults. */
   warnings(location: ConfigLocation): Promise<ConfigWarning[]>;
+  /** The variables that have secrets: those of known providers, and those that the file names. */
+  secretVariables(location: ConfigLocation): Promise<string[]>;
   schema(): Record<string, unknown>;
   /** Translates the configuration of a LiteLLM proxy, read from this path; it may name variables for addresses. */
   importLiteLlm(

@@ -62,7 +62,7 @@ async function secretIn(path: string): Promise<string> {
 }
 
 /** The variables that are read as secrets: those of providers, and what the configuration names for one. */
-function secretVariables(file: object): Set<string> {
+export function secretVariables(file: object): Set<string> {
   const names = new Set<string>(knownProviders.flatMap((name) => providerFacts[name].keyVariables));
   names.add('GATEWAY_WALLET_SECRET');
   const collect = (node: unknown): void => {

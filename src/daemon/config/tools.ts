@@ -4,8 +4,9 @@ import { FileUnreadable } from '../runtime/read-named-file.ts';
 import { ConfigInvalid, loadConfig } from './config.ts';
 import { explainSettings } from './explain.ts';
 import { importLiteLlm } from './import-litellm.ts';
-import { readConfigText } from './read-config-file.ts';
+import { readConfigFile, readConfigText } from './read-config-file.ts';
 import { schemaDocument } from './schema-document.ts';
+import { secretVariables } from './secret-files.ts';
 
 /** Configuration operations that need no running daemon. */
 export const configTools: Omit<ConfigTools, 'set' | 'warnings'> = {
@@ -23,6 +24,11 @@ export const configTools: Omit<ConfigTools, 'set' | 'warnings'> = {
       if (error instanceof ConfigInvalid) return { settings: [], faults: error.faults };
       throw error;
     }
+  },
+
+  async secretVariables(location) {
+    const { file } = await readConfigFile(configTools.path(location), { required: false });
+    return [...secretVariables(file)];
   },
 
   schema: schemaDocument,

@@ -84,7 +84,9 @@ describe('variables', () => {
 test.each([
   ...settings.flatMap(({ env = [] }) => env),
   ...Object.values(providerFacts).flatMap(({ keyVariables }) => keyVariables),
-  ...['HTTPS_PROXY', 'no_proxy', 'NODE_EXTRA_CA_CERTS'],
+  ...['HTTPS_PROXY', 'no_proxy', 'NODE_EXTRA_CA_CERTS', 'NODE_USE_SYSTEM_CA'],
+  // The programs of hooks are found by it: Signet-AI/signetai#1452, lezli01/vincent#56, drn/argus#613, pingdotgg/t3code#8173
+  ...['PATH', 'XDG_CONFIG_HOME', 'XDG_DATA_HOME'],
 ])('the service gets %s', (name) => {
   expect(environmentText({ [name]: 'value' }, [])).toBe(`${name}="value"\n`);
 });
@@ -150,7 +152,9 @@ esac
     expect(text).toContain(`ExecStart=${process.execPath} `);
     expect(text).not.toContain('sk-of-the-house');
     const variables = join(home, 'service.env');
-    expect(await readFile(variables, 'utf8')).toBe('OPENAI_API_KEY="sk-of-the-house"\n');
+    expect(await readFile(variables, 'utf8')).toBe(
+      `OPENAI_API_KEY="sk-of-the-house"\nPATH="${env.PATH}"\nXDG_CONFIG_HOME="${env.XDG_CONFIG_HOME}"\n`,
+    );
     expect((await stat(variables)).mode & 0o777).toBe(0o600);
     expect(stderr).toContain('loginctl enable-linger');
     expect(await calls()).toEqual([
@@ -178,6 +182,43 @@ esac
     expect(JSON.parse(doctor.stdout)).toContainEqual(
       expect.objectContaining({ check: 'service', state: 'broken', message: expect.stringContaining(gone) }),
     );
+  });
+
+  test('install takes the variables that the configuration names, and keeps those that this shell lacks', async () => {
+    const config = [
+      'upstreams:',
+      '  - { name: acme, base_url: https://llm.acme.example/v1, key_env: ACME_LLM_KEY, models: [a] }',
+      '  - { name: other, base_url: https://other.example/v1, models: [b], headers: { x-key: { env: OTHER_LLM_KEY } } }',
+    ];
+    await writeFile(join(home, 'config.yaml'), config.join('\n'));
+    const keyFile = join(home, 'other-key');
+    await writeFile(keyFile, 'other-1');
+    const variables = { ...env, ACME_LLM_KEY: 'acme-1', OTHER_LLM_KEY_FILE: keyFile };
+    expect(await runCli(['service', 'install'], { env: variables })).toMatchObject({ code: 0 });
+    const file = join(home, 'service.env');
+    const first = await readFile(file, 'utf8');
+    expect(first.split('\n')).toEqual(
+      expect.arrayContaining(['ACME_LLM_KEY="acme-1"', `OTHER_LLM_KEY_FILE="${keyFile}"`]),
+    );
+    await writeFile(file, `${first}# mine\nLANG=C.UTF-8`);
+    delete env.OPENAI_API_KEY;
+    expect(await runCli(['service', 'install'], { env: { ...env, ACME_LLM_KEY: 'acme-2' } })).toMatchObject({
+      code: 0,
+    });
+    const again = (await readFile(file, 'utf8')).split('\n');
+    expect(again).toContain('ACME_LLM_KEY="acme-2"');
+    expect(again).not.toContain('ACME_LLM_KEY="acme-1"');
+    expect(again).toContain('OPENAI_API_KEY="sk-of-the-house"');
+    expect(again.slice(-2)).toEqual(['# mine', 'LANG=C.UTF-8']);
+  });
+
+  test('install refuses a configuration with which the daemon would not start', async () => {
+    await writeFile(join(home, 'config.yaml'), 'listen: { port: many }\n');
+    const { code, stderr } = await runCli(['service', 'install'], { env });
+    expect(code).toBe(2);
+    expect(stderr).toContain('config.yaml:1:');
+    expect(stderr).toContain('The service was not installed.');
+    await expect(stat(unit())).rejects.toThrow('ENOENT');
   });
 
   test('--print writes nothing', async () => {

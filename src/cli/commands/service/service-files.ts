@@ -130,10 +130,15 @@ function withFile(variable: string): string[] {
   return [variable, `${variable}_FILE`];
 }
 
-/** Variables that a service needs but does not get, because it starts without a shell. */
+/**
+ * Variables that a service needs but does not get, because it starts without a shell. By PATH, it finds the programs of hooks.
+ * Source: Signet-AI/signetai#1452, lezli01/vincent#56, pingdotgg/t3code#8173.
+ */
 const carried: ReadonlySet<string> = new Set([
   ...knownProviders.flatMap((name) => providerFacts[name].keyVariables).flatMap(withFile),
-
+  'PATH',
+  'XDG_CONFIG_HOME',
+  'XDG_DATA_HOME',
   'GATEWAY_PORT',
   'GATEWAY_SOCKET',
   'GATEWAY_LOG_LEVEL',
@@ -144,17 +149,28 @@ const carried: ReadonlySet<string> = new Set([
   'GATEWAY_PAYWALLS_PORT',
   ...proxyVariables,
   'NODE_EXTRA_CA_CERTS',
+  'NODE_USE_SYSTEM_CA',
 ]);
 
 const isCarried = (name: string) => carried.has(name) || /^OTEL_[A-Z_]+$/.test(name);
 
-/** One `NAME="value"` per line, readable by both systemd and a shell; values with line breaks are left out. */
-export function environmentText(env: Record<string, string | undefined>, names: readonly string[]): string {
+/**
+ * One `NAME="value"` per line, readable by both systemd and a shell; values with line breaks are left out. Lines of the text `before`
+ * stay where the environment has nothing in their place: the shell of an update may lack the keys.
+ */
+export function environmentText(
+  env: Record<string, string | undefined>,
+  names: readonly string[],
+  before = '',
+): string {
   const lines = Object.entries(env)
     .filter(
       ([name, value]) =>
         (isCarried(name) || names.includes(name.replace(/_FILE$/, ''))) && value && !/[\r\n]/.test(value),
     )
     .map(([name, value]) => `${name}="${(value ?? '').replace(/[\\"$`]/g, '\\$&')}"\n`);
-  return lines.sort().join('');
+  const nameIn = (line: string) => line.split('=', 1)[0]?.trim();
+  const replaced = new Set(lines.map(nameIn));
+  const kept = before.split(/(?<=\n)/).filter((line) => !replaced.has(nameIn(line)));
+  return [...lines.sort(), ...kept].join('');
 }

@@ -18,6 +18,7 @@ import { CliError } from '../../failures/cli-error.ts';
 import { readDaemonFile } from '../../hosts/local-daemon.ts';
 import { example } from '../../options.ts';
 import type { Column } from '../../output/table.ts';
+import { configError, configLocation } from '../config.ts';
 import {
   environmentText,
   launchdLabel,
@@ -30,9 +31,9 @@ import {
 export const installServiceCommand = (context: Context) =>
   new Command('install')
     .option('--config <file>', 'the configuration file (default: the one in the config folder)')
-    .option('--env <names>', 'additional environment variables for the service: GROQ_API_KEY,OTHER')
+    .option('--env <names>', 'additional environment variables for the service: LANG,TZ')
     .option('--print', 'print the service definition without installing it')
-    .addHelpText('after', example('gateway service install --env GROQ_API_KEY'))
+    .addHelpText('after', example('gateway service install'))
     .action((options) => install(context, options));
 
 interface InstallOptions {
@@ -55,7 +56,13 @@ async function install(context: Context, { config, env: names, print }: InstallO
       next: 'Stop it first: gateway stop',
     });
   }
-  writePrivate(environmentFile, environmentText(context.env, names?.split(',') ?? []), { mode: 0o600 });
+  const tools = await (await context.daemon()).loadConfigTools();
+  const location = configLocation(context, config);
+  const { faults } = await tools.explain(location);
+  if (faults.length > 0) throw configError(faults, 'The service was not installed.');
+  const wanted = [...(names?.split(',') ?? []), ...(await tools.secretVariables(location))];
+  const before = existsSync(environmentFile) ? readFileSync(environmentFile, 'utf8') : '';
+  writePrivate(environmentFile, environmentText(context.env, wanted, before), { mode: 0o600 });
   writePrivate(manager.file, text, { mode: 0o644 });
   await verify(context, manager);
   if (context.platform === 'darwin' && isService) await run(manager.stop[0] ?? [], context);
