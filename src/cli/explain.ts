@@ -1,4 +1,4 @@
-import { InvalidPathParameter, NotTheService } from '../shared/client.ts';
+import { InvalidPathParameter, NotTheService, TooDeep } from '../shared/client.ts';
 import { type ErrorCode, type ExitCode, exitCodes, failures } from '../shared/errors.ts';
 import { messageOf } from '../shared/faults/message-of.ts';
 import { ReceivedError } from '../shared/faults/received-error.ts';
@@ -37,6 +37,7 @@ export function explain(error: unknown, options: ExplainOptions): Explanation {
   if (error instanceof CutShort) return { ...explain(error.failure, options), exit: exitCodes.partlyDone };
   if (error instanceof ReceivedError) return explainReceived(error, options);
   if (error instanceof CliError) return explainCliError(error);
+  if (error instanceof TooDeep) return { exit: exitCodes.usage, sentence: error.message, details: [] };
   if (error instanceof Unreachable) {
     if (error.kind === 'refused' && options.isLocal) return explainCliError(notRunning());
     return {

@@ -92,6 +92,22 @@ export class InvalidPathParameter extends TypeError {
   }
 }
 
+/** A body is nested so deeply that it cannot be written as JSON; the service accepts 64 levels. */
+export class TooDeep extends RangeError {
+  constructor() {
+    super('The input is nested too deeply: at most 64 levels are accepted.');
+    this.name = 'TooDeep';
+  }
+}
+
+function bodyText(body: unknown): string {
+  try {
+    return JSON.stringify(body);
+  } catch (error) {
+    throw error instanceof RangeError ? new TooDeep() : error;
+  }
+}
+
 export interface ClientOptions {
   /** `http://127.0.0.1:4100`; a path in it is prepended to the endpoint's path. */
   baseUrl: string;
@@ -132,7 +148,7 @@ export function createClient({ baseUrl, token, workspace, send, onHeaders }: Cli
     };
     if (input.body !== undefined) {
       headers['content-type'] = 'application/json';
-      request.body = JSON.stringify(input.body);
+      request.body = bodyText(input.body);
     }
     if (options.signal) request.signal = options.signal;
     const answer = await send(request);

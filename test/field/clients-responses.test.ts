@@ -132,6 +132,7 @@ const additionalTools = {
   ],
 };
 
+const caller = { type: 'program', caller_id: 'p' };
 const searched = { type: 'tool_search_call', call_id: 's', execution: 'client', status: 'completed' };
 const found = { type: 'tool_search_output', execution: 'client', status: 'completed', tools: [weather] };
 
@@ -239,6 +240,15 @@ const foreign: { of: string; items: Json[]; messages?: unknown }[] = [
     messages: [
       { role: 'assistant', tool_calls: [{ id: 'p', function: { name: 'apply_patch' } }] },
       { role: 'tool', tool_call_id: 'p', content: 'completed' },
+    ],
+  },
+  {
+    of: 'Menci/Floway#180, OpenHands/software-agent-sdk#4082, vllm-project/agentic-api#334: calls of a program of GPT-5.6',
+    items: [
+      { type: 'program', id: 'prog_1', call_id: 'p', code: 'text(await tools.f({}))', fingerprint: 'fp' },
+      { type: 'function_call', call_id: 'f', name: 'f', arguments: '{}', status: 'completed', caller },
+      { type: 'function_call_output', call_id: 'f', output: 'Rain.', caller },
+      { type: 'program_output', id: 'po_1', call_id: 'p', result: 'Rain.', status: 'completed' },
     ],
   },
   {

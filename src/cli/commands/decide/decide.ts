@@ -9,7 +9,13 @@ import { pipedText, typedStdin } from '../../terminal/piped-input.ts';
 import { decideLines } from './batch.ts';
 import { chooseDecisionModel, decisionModel, modelDefault } from './choose-decision-model.ts';
 import { textOfFile } from './files.ts';
-import { collectOptions, type Question, type QuestionFlags, questionsOf } from './questions.ts';
+import {
+  collectOptions,
+  type Question,
+  type QuestionFlags,
+  questionFlags,
+  questionsOf,
+} from './questions.ts';
 import { bareAnswer, howDecided, showDecision } from './show-decision.ts';
 
 export const decideCommand = (context: Context) =>
@@ -64,6 +70,8 @@ interface DecideFlags extends QuestionFlags {
 async function decide(context: Context, instructions: string | undefined, flags: DecideFlags): Promise<void> {
   const questions = questionsOf(instructions, flags);
   checkFlags(questions, flags);
+  // What is wrong in a file of questions is a member there, not an option.
+  if (flags.questions) context.inputs = context.inputs.filter((name) => !questionFlags.includes(name));
   const { model: named, order, debias } = flags;
   const isBatch = flags.lines ?? flags.ndjson ?? false;
   const input = isBatch ? undefined : await inputOf(context, flags);

@@ -1,6 +1,7 @@
 import { openSync, readFileSync } from 'node:fs';
 import { exitCodes } from '../../../shared/errors.ts';
 import { CliError, usageError } from '../../failures/cli-error.ts';
+import { whyNotRead, whyNotWritten } from '../../failures/file-faults.ts';
 import { textIn } from '../../terminal/piped-input.ts';
 
 /** Fails for a file that cannot be read, or is not text. */
@@ -9,7 +10,7 @@ export function textOfFile(file: string): string {
   try {
     bytes = readFileSync(file);
   } catch (cause) {
-    throw new CliError(`${file} cannot be read.`, { exit: exitCodes.usage, cause });
+    throw new CliError(whyNotRead(file, cause as NodeJS.ErrnoException), { exit: exitCodes.usage, cause });
   }
   return textIn(bytes, file);
 }
@@ -19,7 +20,6 @@ export function openToAppend(file: string, what: string): number {
   try {
     return openSync(file, 'a');
   } catch (cause) {
-    const { code } = cause as NodeJS.ErrnoException;
-    throw usageError(`${what} cannot be written to ${file} (${code}).`);
+    throw usageError(`${what} cannot be saved. ${whyNotWritten(file, cause as NodeJS.ErrnoException)}`);
   }
 }

@@ -12,6 +12,9 @@ export interface QuestionFlags {
   questions?: string | undefined;
 }
 
+/** What says how one question is answered. */
+export const questionFlags = ['--predicate', '--choice', '--levels'];
+
 /** The questions of a command line: one from its flags, or all in a file. */
 export function questionsOf(instructions: string | undefined, flags: QuestionFlags): Question[] {
   const { predicate, choice, levels, questions } = flags;

@@ -3,6 +3,7 @@ import { Command } from '@commander-js/extra-typings';
 import { exitCodes } from '../../../shared/errors.ts';
 import type { Context } from '../../context.ts';
 import { CliError } from '../../failures/cli-error.ts';
+import { whyNotWritten } from '../../failures/file-faults.ts';
 import { example, wholeNumber } from '../../options.ts';
 import { type BoughtAnswer, Buyer } from './buy.ts';
 import { purchases } from './purchases.ts';
@@ -79,9 +80,9 @@ async function documentOf({ answer, paid }: Pick<BoughtAnswer, 'answer' | 'paid'
 function saveTo(file: string, bytes: Uint8Array): void {
   try {
     writeFileSync(file, bytes, { flag: 'wx' });
-  } catch (error) {
-    const { code } = error as NodeJS.ErrnoException;
-    throw new CliError(`Cannot write ${file} (${code}).`, { exit: exitCodes.failed, cause: error });
+  } catch (cause) {
+    const sentence = whyNotWritten(file, cause as NodeJS.ErrnoException);
+    throw new CliError(sentence, { exit: exitCodes.failed, cause });
   }
 }
 

@@ -4,6 +4,7 @@ import { exitCodes } from '../../../shared/errors.ts';
 import { decodeText } from '../../../shared/text/decode-text.ts';
 import { sizeText } from '../../../shared/text/size-text.ts';
 import { CliError } from '../../failures/cli-error.ts';
+import { whyNotRead } from '../../failures/file-faults.ts';
 
 /** One part of a message's content in the Responses format. */
 export type Part =
@@ -93,13 +94,6 @@ function readUpTo(path: string, most: number): Uint8Array | undefined {
   } catch (cause) {
     throw new CliError(whyNotRead(path, cause as NodeJS.ErrnoException), { exit: exitCodes.usage, cause });
   }
-}
-
-/** Explains a file that cannot be read. */
-export function whyNotRead(path: string, { code }: NodeJS.ErrnoException): string {
-  if (code === 'ENOENT') return `The file ${path} does not exist.`;
-  if (code === 'EISDIR') return `${path} is a folder.`;
-  return `Cannot read ${path} (${code}).`;
 }
 
 function dataUrl(type: string, bytes: Uint8Array): string {

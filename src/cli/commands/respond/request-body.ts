@@ -6,9 +6,10 @@ import { exitCodes } from '../../../shared/errors.ts';
 import { decodeText } from '../../../shared/text/decode-text.ts';
 import type { Context } from '../../context.ts';
 import { CliError, usageError } from '../../failures/cli-error.ts';
+import { whyNotRead } from '../../failures/file-faults.ts';
 import { resolveThread } from '../../names/resolve.ts';
 import { readPiped, textIn, withoutStdin } from '../../terminal/piped-input.ts';
-import { mediaType, readAttachments, whyNotRead } from './attachment.ts';
+import { mediaType, readAttachments } from './attachment.ts';
 import { modelOf } from './choose-model.ts';
 import type { PayFlags } from './pay-call.ts';
 

@@ -5,6 +5,7 @@ import { dollars } from '../../../view/money.ts';
 import { availableProviders } from '../../commands/models.ts';
 import { tokensText } from '../../commands/respond/call-cost.ts';
 import type { Context } from '../../context.ts';
+import { whyNotWritten } from '../../failures/file-faults.ts';
 import { pathSuggestions } from './attached-files.ts';
 import type { Conversation } from './conversation.ts';
 
@@ -117,8 +118,7 @@ async function save({ conversation }: SlashContext, path: string): Promise<strin
   try {
     await writeFile(path, conversation.markdown(), { flag: 'wx', mode: 0o600 });
   } catch (cause) {
-    const { code, message } = cause as NodeJS.ErrnoException;
-    throw new Error(code === 'EEXIST' ? `${path} already exists.` : message, { cause });
+    throw new Error(whyNotWritten(path, cause as NodeJS.ErrnoException), { cause });
   }
   return `Saved to ${path}.`;
 }

@@ -92,11 +92,41 @@ describe('one decision', () => {
     [['Late?', '-t', 'x', '--choice', 'a,b', '--exit-status'], /--exit-status needs/],
     [['Late?', '-t', 'x', '--choice', 'a,b', '--levels', 'c,d'], /Only one of/],
     [['Late?', '-t', 'x', '--output', 'f'], /need --lines or --ndjson/],
-    [['Late?', '--input', '/no/such/file'], /cannot be read/],
+    [['Late?', '--input', '/no/such/file'], /The file \/no\/such\/file does not exist/],
   ])('explains wrong flags: %j', async (args, message) => {
     const { code, stdout, stderr } = await decide(args);
     expect({ code, stdout }).toEqual({ code: exitCodes.usage, stdout: '' });
     expect(stderr).toMatch(message);
+  });
+});
+
+describe('a file of questions', () => {
+  const questionsFile = async (name: string, text: string) => {
+    const file = join(folder, name);
+    await writeFile(file, text);
+    return file;
+  };
+
+  test('that has a wrong question is what to change, and the question is named', async () => {
+    const questions = [
+      { type: 'predicate', instructions: 'Is it late?' },
+      { type: 'choice', instructions: 'Which team?', choices: [] },
+    ];
+    const file = await questionsFile('wrong.json', JSON.stringify(questions));
+    const { code, stderr } = await decide(['--questions', file, '-t', 'x']);
+    expect(code).toBe(exitCodes.failed);
+    expect(stderr).toContain('questions[1].choices');
+    expect(stderr).toContain('Change --questions, then try again.');
+  });
+
+  test('that is nested too deeply is refused, not taken for a fault of the program', async () => {
+    const deep = `${'['.repeat(50_000)}${']'.repeat(50_000)}`;
+    const file = await questionsFile('deep.json', `[{"type":"predicate","instructions":${deep}}]`);
+    const { code, stderr } = await decide(['--questions', file, '-t', 'x']);
+    expect({ code, stderr }).toEqual({
+      code: exitCodes.usage,
+      stderr: 'error: The input is nested too deeply: at most 64 levels are accepted.\n',
+    });
   });
 });
 
@@ -162,7 +192,7 @@ describe('a batch', () => {
       const { code, stderr } = await decide(['Late?', '--lines', '-o', output], { stdin: 'late' });
       expect({ code, stderr }).toEqual({
         code: exitCodes.usage,
-        stderr: expect.stringContaining('cannot be written'),
+        stderr: expect.stringContaining('cannot be saved'),
       });
     }
   });
@@ -294,6 +324,6 @@ test('an evaluation reports scores, and writes the diagram', async () => {
   expect([lost.code, lost.stdout, lost.stderr]).toEqual([
     exitCodes.usage,
     '',
-    expect.stringMatching(/^error: The diagram cannot be written to .*x\.svg \(ENOENT\)\.\n$/),
+    expect.stringMatching(/^error: The diagram cannot be saved. The folder of .*x\.svg does not exist\.\n$/),
   ]);
 });
