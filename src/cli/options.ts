@@ -12,7 +12,7 @@ export const csvOption = () =>
 
 /** What separates the cells of CSV. */
 export const delimiterOption = () =>
-  new Option('--delimiter <delimiter>', 'between the cells of CSV, as a spreadsheet expects it').choices([
+  new Option('--delimiter <delimiter>', 'between the cells of CSV; semicolon: with decimal commas').choices([
     'comma',
     'semicolon',
     'tab',

@@ -39,7 +39,7 @@ export const exportTraces = endpoint({
     delimiter: Type.Optional(
       Type.Enum(['comma', 'semicolon', 'tab'], {
         default: 'comma',
-        description: 'What separates the cells of CSV.',
+        description: 'What separates the cells of CSV. With semicolons, numbers have decimal commas.',
       }),
     ),
     content: Type.Optional(

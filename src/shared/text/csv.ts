@@ -1,4 +1,4 @@
-/** What separates cells: spreadsheets of countries with decimal commas expect semicolons. */
+/** What separates cells: spreadsheets of countries with decimal commas expect semicolons, and take `1.5` for a day of May. */
 const csvDelimiters = { comma: ',', semicolon: ';', tab: '\t' } as const;
 export type CsvDelimiter = keyof typeof csvDelimiters;
 
@@ -10,8 +10,9 @@ export const byteOrderMark = '\uFEFF';
  * chosen by others. Those of some countries take wide characters for it, too.
  */
 function csvCell(value: string | number | boolean | null | undefined, delimiter: string): string {
-  const text = String(value ?? '');
-  const isFormula = /^[=+\-@\t\r＝＋－＠]/.test(text) && Number.isNaN(Number(text));
+  const plain = String(value ?? '');
+  const text = delimiter === ';' ? plain.replace(/^(-?\d+)\.(\d+)$/, '$1,$2') : plain;
+  const isFormula = /^[=+\-@\t\r＝＋－＠]/.test(text) && Number.isNaN(Number(plain));
   const safe = isFormula ? `'${text}` : text;
   return /["\r\n]/.test(safe) || safe.includes(delimiter) ? `"${safe.replaceAll('"', '""')}"` : safe;
 }

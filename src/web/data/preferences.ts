@@ -28,6 +28,9 @@ export const zone = preference('zone', 'local');
 /** The names of the columns of the list of calls, separated by commas; empty for those that are usual. */
 export const callColumns = preference('columns', '');
 
+/** What separates the cells of CSV that is saved: `comma`, or `semicolon` for spreadsheets with decimal commas. */
+export const csvDelimiter = preference('csv', 'comma');
+
 /** Queries of calls, one a line. */
 export const savedQueries = preference('queries', '');
 

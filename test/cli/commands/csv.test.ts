@@ -96,7 +96,7 @@ test('--delimiter separates the cells as a spreadsheet expects it, and pipes get
   const { env } = await daemon();
   const args = ['usage', '--group-by', 'key', '--csv', '--delimiter'];
   const { stdout } = await runCli([...args, 'semicolon'], { env });
-  expect(stdout.split('\r\n')[1]).toBe('key_1;ann, bob;2;3;10;4;0;6;0;0.01;0.01');
+  expect(stdout.split('\r\n')[1]).toBe('key_1;ann, bob;2;3;10;4;0;6;0;0,01;0,01');
   expect((await runCli([...args, 'tab'], { env })).stdout.split('\r\n')[1]).toContain('key_1\tann, bob\t2');
   expect((await runCli([...args, ';'], { env })).code).toBe(exitCodes.usage);
 });

@@ -73,6 +73,24 @@ describe('a table', () => {
     );
   });
 
+  // te-online/timemanager#168, SwissBitcoinPay/app#199: with a point, such a spreadsheet takes a number for a text or a day.
+  test('as CSV with semicolons has decimal commas, in numbers only', () => {
+    const cells: Column<(string | number)[]>[] = [
+      { title: 'name', value: ([name]) => name },
+      { title: 'cost', value: ([, cost]) => cost },
+    ];
+    const rows = [
+      ['gpt-4.1', '0.000042'],
+      ['1.2.3', -0.5],
+      ['a, b', 3],
+      ['10.0.0.1', 1.25],
+    ];
+    expect(csvTable(rows, cells, 'semicolon')).toBe(
+      ['name;cost', 'gpt-4.1;0,000042', '1.2.3;-0,5', 'a, b;3', '10.0.0.1;1,25', ''].join('\r\n'),
+    );
+    expect(csvTable(rows, cells, 'tab')).toContain('gpt-4.1\t0.000042\r\n');
+  });
+
   interface Row {
     id: string;
     name: string;

@@ -157,6 +157,17 @@ describe.skipIf(chromium === undefined)('Usage (skipped without Chromium)', () =
     ).json()) as { data: { group: string; cost: { total_usd: string } }[] };
     const dear = listed.data.find(({ group }) => group === 'dear/sim/echo');
     expect(lines[0]?.split(',').at(-1)).toBe(dear?.cost.total_usd);
+
+    await page.goto(`${daemon.url}/#/settings`);
+    await page.getByRole('button', { name: 'a;b;1,5', exact: true }).click();
+    await page.goBack();
+    await table(page).getByRole('link', { name: '2 calls of dear/sim/echo, default', exact: true }).waitFor();
+    const [german] = await Promise.all([
+      page.waitForEvent('download'),
+      page.getByRole('button', { name: 'Download CSV' }).click(),
+    ]);
+    const [, first] = (await readFile(await german.path(), 'utf8')).split('\r\n');
+    expect(first?.split(';').at(-1)).toBe(dear?.cost.total_usd.replace('.', ','));
     expect(incidents).toEqual(noIncidents);
   });
 

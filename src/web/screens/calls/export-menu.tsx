@@ -2,8 +2,10 @@ import { useSignal } from '@preact/signals';
 import { useEffect } from 'preact/hooks';
 import type { ExportContent, ExportFormat } from '../../../shared/contract/traces-export.ts';
 import { exportTraces } from '../../../shared/endpoints.ts';
+import type { CsvDelimiter } from '../../../shared/text/csv.ts';
 import { sizeText } from '../../../shared/text/size-text.ts';
 import { readAll, saveText } from '../../data/download.ts';
+import { csvDelimiter } from '../../data/preferences.ts';
 import { Menu } from '../../parts/menu.tsx';
 import { ProblemBox } from '../../parts/problem.tsx';
 import { filters } from './call-list.ts';
@@ -36,7 +38,8 @@ export function ExportMenu() {
     failure.value = undefined;
     const ending = formats.find((one) => one.format === format.value)?.ending;
     try {
-      const query = { ...filters.value, format: format.value, content: content.value };
+      const delimiter = csvDelimiter.value as CsvDelimiter;
+      const query = { ...filters.value, format: format.value, content: content.value, delimiter };
       const pieces = await readAll(
         exportTraces,
         { query },

@@ -3,7 +3,7 @@ import { localZone } from '../../../shared/time/time-zones.ts';
 import { plannedTime } from '../../../view/times.ts';
 import { mayNotify } from '../../data/alert-notices.ts';
 import { now } from '../../data/now.ts';
-import { type Theme, theme, zone, zoneName } from '../../data/preferences.ts';
+import { csvDelimiter, type Theme, theme, zone, zoneName } from '../../data/preferences.ts';
 import { zoneNames } from '../../data/zones.ts';
 import { Choice } from '../../parts/choice.tsx';
 import { Panel } from '../../parts/panel.tsx';
@@ -15,7 +15,7 @@ const themes: readonly { value: Theme; title: string }[] = [
   { value: 'dark', title: 'Dark' },
 ];
 
-/** What this browser keeps: theme, time zone, and whether it notifies of alerts. */
+/** What this browser keeps: theme, time zone, the form of CSV, and whether it notifies of alerts. */
 export function Appearance() {
   const local = localZone();
   const names = zoneNames();
@@ -48,6 +48,20 @@ export function Appearance() {
             }}
           />
           <span class="quiet"> where it is {plannedTime(now.value, zoneName())}</span>
+        </dd>
+        <dt>CSV</dt>
+        <dd>
+          <Choice
+            label="CSV"
+            options={[
+              { value: 'comma', title: 'a,b,1.5' },
+              { value: 'semicolon', title: 'a;b;1,5' },
+            ]}
+            value={csvDelimiter.value}
+            onChange={(value) => {
+              csvDelimiter.value = value;
+            }}
+          />
         </dd>
         <dt>Alerts</dt>
         <dd>

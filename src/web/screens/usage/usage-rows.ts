@@ -1,6 +1,6 @@
 import type { Result } from '../../../shared/contract/endpoint.ts';
 import type { getUsageSeries, UsageGroup, UsageSums } from '../../../shared/contract/usage.ts';
-import { csvRow } from '../../../shared/text/csv.ts';
+import { type CsvDelimiter, csvRow } from '../../../shared/text/csv.ts';
 import { sumOfUsd } from '../../../view/money.ts';
 import { sum } from '../../../view/numbers.ts';
 import { allCalls, figuresOf } from '../../../view/usage.ts';
@@ -112,6 +112,7 @@ export function csvOfRows(
   rows: readonly UsageRow[],
   groups: readonly string[],
   nameOf: (row: UsageRow, at: number) => string,
+  delimiter?: CsvDelimiter,
 ): string {
   const hasBuckets = rows.some(({ bucket }) => bucket !== undefined);
   const hasErrors = totalOf(rows).errors !== undefined;
@@ -127,17 +128,20 @@ export function csvOfRows(
     'cost_usd',
   ];
   const lines = rows.map((row) =>
-    csvRow([
-      ...(hasBuckets ? [row.bucket?.start, row.bucket?.end] : []),
-      ...groups.map((_, at) => nameOf(row, at)),
-      row.calls,
-      ...(hasErrors ? [row.errors] : []),
-      row.rejected,
-      row.input,
-      row.cached,
-      row.output,
-      row.usd,
-    ]),
+    csvRow(
+      [
+        ...(hasBuckets ? [row.bucket?.start, row.bucket?.end] : []),
+        ...groups.map((_, at) => nameOf(row, at)),
+        row.calls,
+        ...(hasErrors ? [row.errors] : []),
+        row.rejected,
+        row.input,
+        row.cached,
+        row.output,
+        row.usd,
+      ],
+      delimiter,
+    ),
   );
-  return csvRow(head) + lines.join('');
+  return csvRow(head, delimiter) + lines.join('');
 }

@@ -1,11 +1,13 @@
 import type { Result } from '../../../shared/contract/endpoint.ts';
 import type { listUsage } from '../../../shared/contract/usage.ts';
+import type { CsvDelimiter } from '../../../shared/text/csv.ts';
 import { inWords } from '../../../shared/text/in-words.ts';
 import { briefDollars, dollars } from '../../../view/money.ts';
 import { count } from '../../../view/numbers.ts';
 import { bucketLabel } from '../../../view/times.ts';
 import { type CallFigures, type CountedCalls, figureLinks } from '../../data/calls-link.ts';
 import { saveText } from '../../data/download.ts';
+import { csvDelimiter } from '../../data/preferences.ts';
 import type { Query } from '../../data/query.ts';
 import { route, setQuery } from '../../data/route.ts';
 import { CallsFigure } from '../../parts/calls-figure.tsx';
@@ -46,7 +48,7 @@ export function UsageTable(props: TableProps) {
     row.isOther ? 'others' : nameOf(names[at] ?? by, row.groups[at] ?? null);
   const download = () => {
     const name = `usage-by-${names.join('-')}-${period.since.slice(0, 10)}-${period.until.slice(0, 10)}.csv`;
-    saveText(name, csvOfRows(rows, names, textOf), 'text/csv');
+    saveText(name, csvOfRows(rows, names, textOf, csvDelimiter.value as CsvDelimiter), 'text/csv');
   };
   return (
     <Panel
