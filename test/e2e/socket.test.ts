@@ -92,6 +92,16 @@ describe('a response on a socket', () => {
   });
 });
 
+// openai/codex#21642, korchasa/ai-ide-cli#9: an error would be taken for that of the next turn.
+test('what Codex says after a compaction is not answered', async () => {
+  const client = await open();
+  client.send({ type: 'response.processed', response_id: 'resp_none' });
+  const events = await client.ask(create({ input: 'On.' }));
+  expect([client.events[0]?.type, events.at(-1).type]).toEqual(['response.created', 'response.completed']);
+  const [other] = await client.ask({ type: 'response.unknown' });
+  expect(other).toMatchObject({ type: 'error', error: { code: 'invalid_request', param: 'type' } });
+});
+
 test('opens at a path with a slash at its end too', async () => {
   const client = await openSocket(`${daemon.url}/v1/responses/`, { key: daemon.key });
   expect((await client.ask(create({ input: 'On.' }))).at(-1).type).toBe('response.completed');

@@ -78,6 +78,8 @@ export interface StreamShape {
 export interface SocketShape {
   /** Schema of client messages; its `type` is a literal, and messages of other types are rejected. */
   message: TSchema;
+  /** Types of messages that are accepted and need no answer. */
+  unanswered?: readonly string[];
   /** Schema of server messages. */
   event: TSchema;
   /** Maximum size of a message and of all queued messages, in bytes. */

@@ -80,6 +80,8 @@ export const connectResponses = endpoint({
   result: ResponseEvent,
   socket: {
     message: ResponseMessage,
+    // Codex, after a compaction. Source: openai/codex#21642, korchasa/ai-ide-cli#9.
+    unanswered: ['response.processed'],
     event: Type.Union([ResponseEvent, SocketFailure, PaymentEvent]),
     messageLimit: modelCallBodyLimit,
   },

@@ -6,6 +6,7 @@ import { loopTurns } from '../../../shared/async/loop-turns.ts';
 import { whenAborted } from '../../../shared/async/when-aborted.ts';
 import type { Endpoint, SocketShape } from '../../../shared/contract/endpoint.ts';
 import { ApiError, asApiError } from '../../../shared/errors.ts';
+import { isObject } from '../../../shared/json/json-object.ts';
 import type { Caller, SocketReply } from '../../base/handler.ts';
 import { checkAccess } from '../endpoint-route.ts';
 import { describeFailure, errorFrame } from '../error-reply.ts';
@@ -138,6 +139,7 @@ export class OpenSocket {
       caller = await this.#callerNow(requestId);
       await loopTurns.next(frame.bytes.length);
       message = readMessage(frame, context.limits);
+      if (endpoint.socket.unanswered?.includes(typeIn(message))) return context.largeBodies.free(held);
       checkMessage(message, endpoint.socket);
       await loopTurns.next(frame.bytes.length);
       context.overload.accept(endpoint, message);
@@ -304,11 +306,14 @@ function checkMessage(message: unknown, { message: schema }: SocketShape): void 
   throw new ApiError('invalid_request', { ...fault });
 }
 
+function typeIn(message: unknown): string {
+  return isObject(message) ? String(message.type) : '';
+}
+
 /** Checked first: otherwise members of another message type would be reported as missing. */
 function checkType(message: unknown, schema: SocketShape['message']): void {
   const { properties } = schema as { properties?: { type?: { const?: string } } };
   const expected = properties?.type?.const;
-  if (typeof message !== 'object' || message === null || Array.isArray(message)) return;
-  if ((message as { type?: unknown }).type === expected) return;
+  if (!isObject(message) || typeIn(message) === expected) return;
   throw new ApiError('invalid_request', { param: 'type', message: `\`type\` must be \`${expected}\`.` });
 }
