@@ -1,8 +1,13 @@
 import { describe, expect, test } from 'vitest';
 import { parseChat } from '../../src/daemon/features/inference/formats/chat-completions/parse.ts';
+import { parsePrompt } from '../../src/daemon/features/inference/formats/messages/parse.ts';
+import { parseResponses } from '../../src/daemon/features/inference/formats/responses/parse.ts';
+import { parseInput } from '../../src/daemon/features/inference/formats/responses/parse-input.ts';
+import type { Inference } from '../../src/daemon/features/upstreams/neutral.ts';
 import { anthropicAdapter } from '../../src/daemon/upstream/providers/anthropic/index.ts';
 import { googleAdapter } from '../../src/daemon/upstream/providers/google/index.ts';
 import { chatAdapter } from '../../src/daemon/upstream/providers/openai-chat/adapter.ts';
+import { responsesAdapter } from '../../src/daemon/upstream/providers/openai-responses/adapter.ts';
 import { callOf } from '../daemon/upstream/upstream-fixture.ts';
 
 type Json = Record<string, unknown>;
@@ -118,10 +123,137 @@ describe('the marks of chat clients reach Claude', () => {
   });
 });
 
+const openrouter = chatAdapter({ name: 'openrouter', baseUrl: 'https://openrouter.ai/api/v1' });
+const openai = responsesAdapter({ name: 'openai', baseUrl: 'https://api.openai.com/v1' });
+
+type Read = (body: Json) => Inference;
+const messages: Read = (body) =>
+  parsePrompt({ model: 'm', max_tokens: 9, ...body } as never, {}, () => undefined);
+const responses: Read = (body) =>
+  parseResponses(
+    { model: 'm', ...body } as never,
+    parseInput(body.input, () => undefined),
+  );
+const asked = (adapter: typeof claude, inference: Inference, model: string): Json =>
+  JSON.parse(adapter.request(callOf(inference, { model })).body);
+
+/** What Claude Code sends. */
+const codeRequest = {
+  system: [
+    text('x-anthropic-billing-header: cc_version=2;'),
+    text('You are', { cache_control }),
+    text('now'),
+  ],
+  messages: [
+    { role: 'user', content: [text('a'), text('b')] },
+    { role: 'assistant', content: [{ type: 'tool_use', id: 't', name: 'f', input: {} }] },
+    {
+      role: 'user',
+      content: [{ type: 'tool_result', tool_use_id: 't', content: 'ok', cache_control: hour }],
+    },
+    { role: 'assistant', content: 'c' },
+    { role: 'user', content: [text('d', { cache_control })] },
+  ],
+  tools: [{ name: 'f', input_schema: { type: 'object', properties: {} } }],
+};
+
+// getnao/nao#1381, nextlevelbuilder/goclaw#1042, microsoft/vscode#312939, ujisati/claude-code-provider-proxy#19
+describe('Claude at an aggregator caches only what is marked', () => {
+  const model = 'anthropic/claude-sonnet-4.5';
+
+  test('and gets the marks of Claude Code', () => {
+    const sent = asked(openrouter, messages(codeRequest), model);
+    expect(sent.messages).toMatchObject([
+      { role: 'system', content: [text('You are', { cache_control }), text('now')] },
+      { role: 'user', content: 'a\n\nb' },
+      { role: 'assistant' },
+      { role: 'tool', tool_call_id: 't', content: 'ok', cache_control: hour },
+      { role: 'assistant', content: 'c' },
+      { role: 'user', content: [text('d', { cache_control })] },
+    ]);
+  });
+
+  test('other models get none', () => {
+    const sent = asked(openrouter, messages(codeRequest), 'openai/gpt-5.6-sol');
+    expect(marksIn(sent)).toEqual([]);
+    expect((sent.messages as Json[])[0]).toEqual({ role: 'system', content: 'You are\n\nnow' });
+  });
+
+  test('callers who ask for caching as a whole have the ends marked, as Codex does by its key', () => {
+    const input = [
+      { type: 'message', role: 'user', content: 'a' },
+      { type: 'message', role: 'assistant', content: 'b' },
+      { type: 'message', role: 'user', content: 'c' },
+    ];
+    const body = { instructions: 'Be brief.', input };
+    const sent = asked(openrouter, responses({ ...body, prompt_cache_key: 'k' }), model);
+    expect(marksIn(sent)).toEqual(['messages[0].content[0] 5m', 'messages[3].content[0] 5m']);
+    expect(marksIn(asked(openrouter, responses(body), model))).toEqual([]);
+    const marked = [{ type: 'input_text', text: 'c', prompt_cache_breakpoint: { mode: 'explicit' } }];
+    const own = { ...body, input: [...input.slice(0, 2), { ...input[2], content: marked }] };
+    expect(marksIn(asked(openrouter, responses({ ...own, prompt_cache_key: 'k' }), model))).toEqual([
+      'messages[3].content[0] 5m',
+    ]);
+  });
+});
+
+// agentgateway/agentgateway#2555, maximhq/bifrost#6699, BerriAI/litellm#37628, openai/codex#35300, can1357/oh-my-pi#12780
+describe('breakpoints of GPT-5.6', () => {
+  const prompt_cache_breakpoint = { mode: 'explicit' };
+  const input = (value: string, more: Json = {}) => ({ type: 'input_text', text: value, ...more });
+
+  test('are set where a caller of the Messages format marked the prompt', () => {
+    const sent = asked(openai, messages(codeRequest), 'gpt-5.6-sol');
+    expect(sent.instructions).toBeUndefined();
+    expect(sent.input).toEqual([
+      {
+        type: 'message',
+        role: 'system',
+        content: [input('You are', { prompt_cache_breakpoint }), input('now')],
+      },
+      { type: 'message', role: 'user', content: [input('a'), input('b')] },
+      expect.objectContaining({ type: 'function_call' }),
+      { type: 'function_call_output', call_id: 't', output: [input('ok', { prompt_cache_breakpoint })] },
+      expect.objectContaining({ role: 'assistant' }),
+      { type: 'message', role: 'user', content: [input('d', { prompt_cache_breakpoint })] },
+    ]);
+  });
+
+  test.each(['gpt-5.5', 'gpt-4.1', 'gpt-5.1-codex'])('are not known to %s', (model) => {
+    const sent = asked(openai, messages(codeRequest), model);
+    expect(sent.instructions).toBe('You are\n\nnow');
+    expect(JSON.stringify(sent)).not.toMatch(/prompt_cache_breakpoint|cache_control/);
+  });
+
+  test('are not set at other servers with a model of that name', () => {
+    const other = responsesAdapter({ name: 'other', baseUrl: 'https://other.example/v1' });
+    expect(JSON.stringify(asked(other, messages(codeRequest), 'gpt-5.6-sol'))).not.toContain('breakpoint');
+  });
+
+  test('of callers of both formats of OpenAI reach Claude', () => {
+    const chat = [
+      { role: 'system', content: [text('a', { prompt_cache_breakpoint })] },
+      { role: 'user', content: [text('b', { prompt_cache_breakpoint }), text('c')] },
+    ];
+    expect(marksIn(sentTo(claude, { messages: chat }))).toEqual([
+      'system[0] 5m',
+      'messages[0].content[0] 5m',
+    ]);
+    const items = [
+      {
+        type: 'message',
+        role: 'user',
+        content: ['a', 'b', 'c', 'd', 'e', 'f'].map((each) => input(each, { prompt_cache_breakpoint })),
+      },
+    ];
+    const sent = asked(claude, responses({ input: items }), 'claude-sonnet-4-5');
+    expect(marksIn(sent)).toEqual([0, 1, 4, 5].map((at) => `messages[0].content[${at}] 5m`));
+  });
+});
+
 test('aggregators get the marks as they are, Google none', () => {
-  const messages = [{ role: 'user', content: [text('a', { cache_control })] }];
-  const openrouter = chatAdapter({ name: 'openrouter', baseUrl: 'https://openrouter.ai/api/v1' });
-  expect(sentTo(openrouter, { messages }).messages).toEqual(messages);
+  const given = [{ role: 'user', content: [text('a', { cache_control })] }];
+  expect(sentTo(openrouter, { messages: given }).messages).toEqual(given);
   const google = googleAdapter({ name: 'google', baseUrl: 'https://g.example' });
-  expect(marksIn(sentTo(google, { messages }, 'gemini-2.5-pro'))).toEqual([]);
+  expect(marksIn(sentTo(google, { messages: given }, 'gemini-2.5-pro'))).toEqual([]);
 });

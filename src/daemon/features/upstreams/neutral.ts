@@ -3,6 +3,7 @@
  * Input items follow the Responses format, the richest of the formats.
  */
 import type { ApiError } from '../../../shared/errors.ts';
+import { isObject } from '../../../shared/json/json-object.ts';
 import type { NanoUsd, Tokens } from '../../../shared/money/money.ts';
 
 /** The formats of generated answers: OpenAI's Responses and chat completions, and Anthropic's Messages. */
@@ -135,6 +136,21 @@ export function callIn(
 export interface CacheMark {
   /** Anthropic's `cache_control`, which clients of other formats send, too. */
   cacheControl?: { type: 'ephemeral'; ttl?: string };
+}
+
+/**
+ * The mark of a message, block, part or tool: `cache_control`, as Anthropic, OpenRouter, LiteLLM and the AI SDK define it, or
+ * `prompt_cache_breakpoint`, as OpenAI does.
+ */
+export function cacheMarkIn(...places: Record<string, unknown>[]): CacheMark | undefined {
+  for (const { cache_control: control, prompt_cache_breakpoint: breakpoint } of places) {
+    if (isObject(control) && control.type === 'ephemeral') {
+      const { ttl } = control;
+      return { cacheControl: typeof ttl === 'string' ? { type: 'ephemeral', ttl } : { type: 'ephemeral' } };
+    }
+    if (isObject(breakpoint)) return { cacheControl: { type: 'ephemeral' } };
+  }
+  return undefined;
 }
 
 export interface MessageItem extends CacheMark {

@@ -1,6 +1,7 @@
 import type { Inference, ReasoningItem } from '../../../features/upstreams/neutral.ts';
 import type { UpstreamCall } from '../../../features/upstreams/upstream.ts';
-import { type Json, objectOf } from '../../json.ts';
+import type { Json } from '../../json.ts';
+import { automaticMark } from '../cache-marks.ts';
 import { conversationOf, endWithUser, isBlank, withShownFiles } from '../conversation.ts';
 import { refuseImageOutput, unsupported } from '../provider-failures.ts';
 import { modernSchema } from '../tool-schema.ts';
@@ -40,10 +41,8 @@ export function messagesBody(call: UpstreamCall, provider: string): Json {
   const system = conversation.system.map(({ text, ...mark }) => marked({ type: 'text', text }, mark));
   for (const text of [format.instruction, instruction])
     if (text !== undefined && !isBlank(text)) system.push({ type: 'text', text });
-  const automatic =
-    traits.supportsPromptCaching && wantsCaching(inference) ? automaticMark(inference) : undefined;
-  // Other formats have no marks.
-  if (inference.wire === 'chat')
+  const automatic = traits.supportsPromptCaching ? automaticMark(inference)?.cacheControl : undefined;
+  if (inference.wire !== 'messages')
     limitMarks([...(tools ?? []), ...system, ...messages.flatMap(blocksWithin)], {
       most: traits.supportsPromptCaching ? cacheMarksMax - (automatic ? 1 : 0) : 0,
     });
@@ -63,23 +62,6 @@ export function messagesBody(call: UpstreamCall, provider: string): Json {
     }),
     stream: true,
   };
-}
-
-/** Cache writes cost extra here, so only for callers that ask for caching; other providers cache automatically. */
-function wantsCaching({ body }: Inference): boolean {
-  return cachingMembers.some((name) => !!body[name]);
-}
-
-const cachingMembers = [
-  'prompt_cache_key',
-  'prompt_cache_retention',
-  'prompt_cache_options',
-  'cache_control',
-];
-
-function automaticMark({ body }: Inference): Json {
-  const { ttl } = objectOf(body.cache_control) ?? {};
-  return typeof ttl === 'string' ? { type: 'ephemeral', ttl } : { type: 'ephemeral' };
 }
 
 /** The API refuses more. */

@@ -2,11 +2,12 @@ import type {
   ContentPart,
   FunctionCallItem,
   FunctionOutputItem,
-  InputItem,
+  Inference,
   MessageItem,
   ReasoningItem,
 } from '../../../features/upstreams/neutral.ts';
 import { isObject, type Json } from '../../json.ts';
+import { markedInstructions, markedPart } from '../cache-marks.ts';
 import {
   isBlank,
   markedOutput,
@@ -32,19 +33,24 @@ export interface Receiver {
   provider: string;
   model: string;
   quirks: Quirks;
+  /** Whether it is told what to cache, by `cache_control`. */
+  isMarked?: boolean;
 }
+
+type Prompt = Pick<Inference, 'items' | 'instructions' | 'wire' | 'body'>;
 
 /**
  * Converts items to chat messages. One assistant message has the thoughts, text and calls of one turn and is followed by
  * the outputs of its calls. Throws an UpstreamFailure of kind `caller` for what the format cannot express.
  */
-export function chatMessages(
-  items: InputItem[],
-  instructions: string | undefined,
-  receiver: Receiver,
-): Json[] {
+export function chatMessages(inference: Prompt, receiver: Receiver): Json[] {
+  const { items, instructions } = inference;
   const writer = new MessageWriter(receiver);
-  if (instructions) writer.messages.push({ role: 'system', content: instructions });
+  const marked = receiver.isMarked ? markedInstructions(inference) : undefined;
+  const system = marked?.map(({ text, ...mark }) =>
+    markedPart({ type: 'text', text }, mark, 'cache_control'),
+  );
+  if (instructions) writer.messages.push({ role: 'system', content: system ?? instructions });
   for (const round of roundsOf(withShownFiles(items))) {
     for (const item of [...round.items, ...round.results, ...round.messages]) writer.add(item);
   }
@@ -86,10 +92,15 @@ class MessageWriter {
       return;
     }
     this.#endTurn();
-    const { quirks } = this.#receiver;
+    const { quirks, isMarked } = this.#receiver;
     const role = item.role === 'developer' && !quirks.supportsDeveloperRole ? 'system' : item.role;
+    const hasMarks = isMarked && [item, ...item.content].some(({ cacheControl }) => cacheControl);
     const isText = item.content.every((part) => part.type === 'text' || part.type === 'refusal');
-    const content = isText ? textOf(item.content) : item.content.map((part) => chatPart(part, quirks));
+    if (isText && !hasMarks) return void this.messages.push({ role, content: textOf(item.content) });
+    const content = item.content.map((part, at) => {
+      const mark = at === item.content.length - 1 && item.cacheControl ? item : part;
+      return markedPart(chatPart(part, quirks), mark, hasMarks ? 'cache_control' : undefined);
+    });
     this.messages.push({ role, content });
   }
 
@@ -119,7 +130,9 @@ class MessageWriter {
     const output = markedOutput(item);
     const attachments = output.filter((part) => part.type !== 'text' && part.type !== 'refusal');
     const text = textOf(output) || (attachments.length > 0 ? attachedText : '');
-    this.messages.push({ role: 'tool', tool_call_id: this.#callId(item.callId), content: text });
+    const mark = [item, ...output].find(({ cacheControl }) => cacheControl) ?? {};
+    const message = { role: 'tool', tool_call_id: this.#callId(item.callId), content: text };
+    this.messages.push(markedPart(message, mark, this.#receiver.isMarked ? 'cache_control' : undefined));
     for (const part of attachments) this.#toolImages.push(chatPart(part, quirks));
   }
 

@@ -48,6 +48,8 @@ export interface Quirks {
   callIds: 'nine' | number | undefined;
   /** Whether a file's URL is accepted in place of its data. */
   supportsFileUrls: boolean;
+  /** Whether messages and parts may have `cache_control`. */
+  supportsCacheControl: boolean;
 }
 
 const openai: Quirks = {
@@ -75,6 +77,7 @@ const openai: Quirks = {
   stopsMax: 4,
   callIds: 40,
   supportsFileUrls: false,
+  supportsCacheControl: false,
 };
 
 const anyReasoning = ['reasoning_content', 'reasoning', 'reasoning_details'];
@@ -100,6 +103,7 @@ const aggregator: Quirks = {
   effort: 'reasoning',
   supportsVerbosity: true,
   supportsFileUrls: true,
+  supportsCacheControl: true,
 };
 
 // Ollama and LM Studio only support the older name, and ignore the other one.

@@ -8,6 +8,7 @@ import type {
 } from '../../../features/upstreams/neutral.ts';
 import type { UpstreamCall } from '../../../features/upstreams/upstream.ts';
 import { isObject, type Json, mapChanged, objectOf, objectsOf } from '../../json.ts';
+import { automaticMark, cachesMarkedOnly, hasMarks, markedEnds } from '../cache-marks.ts';
 import { isBlankText, readableArguments } from '../conversation.ts';
 import { withFunctions, withoutStrict, withShortDescriptions } from '../edited-tools.ts';
 import { imageUrl } from '../inline-data.ts';
@@ -200,8 +201,10 @@ function plainPart(part: unknown): unknown {
 /** The body for callers of another format, always streamed. */
 export function neutralBody(call: UpstreamCall, provider: string, quirks: Quirks): Json {
   const { inference, model, outputTokensMax } = call;
-  const receiver = { provider, model, quirks };
-  const messages = chatMessages(inference.items, inference.instructions, receiver);
+  const isMarked = quirks.supportsCacheControl && cachesMarkedOnly(model);
+  const written = chatMessages(inference, { provider, model, quirks, isMarked });
+  const mark = isMarked && !hasMarks(inference.items) ? automaticMark(inference) : undefined;
+  const messages = mark ? markedEnds(written, mark) : written;
   const body: Json = {
     model,
     messages: acceptedTurns(messages, quirks),

@@ -1,5 +1,6 @@
 import { createHash } from 'node:crypto';
 import type {
+  CacheMark,
   ContentPart,
   FunctionCallItem,
   Inference,
@@ -12,6 +13,7 @@ import type {
 } from '../../../features/upstreams/neutral.ts';
 import type { UpstreamCall } from '../../../features/upstreams/upstream.ts';
 import { isObject, type Json, objectOf } from '../../json.ts';
+import { type MarkForm, markedInstructions, markedPart, takesBreakpoints } from '../cache-marks.ts';
 import { markedOutput, pairedItems, readableArguments, withShownFiles } from '../conversation.ts';
 import { fileUrl, imageUrl } from '../inline-data.ts';
 import { refuseImageOutput } from '../provider-failures.ts';
@@ -66,14 +68,25 @@ const outputTokensMin = 16;
 
 /** The body for callers of another format, always streamed. */
 export function neutralResponsesBody(call: UpstreamCall, provider: string): Json {
-  const { inference, model } = call;
+  const { inference, model, subscription } = call;
+  // What takes logins demands instructions.
+  const isMarked = provider === 'openai' && subscription === undefined && takesBreakpoints(model);
+  const marks: MarkForm = isMarked ? 'prompt_cache_breakpoint' : undefined;
+  const system = marks && markedInstructions(inference);
+  const input = responsesInput(pairedItems(withShownFiles(inference.items)), { provider, model, marks });
+  if (system)
+    input.unshift({
+      type: 'message',
+      role: 'system',
+      content: system.map(({ text, ...mark }) => markedPart({ type: 'input_text', text }, mark, marks)),
+    });
   const { sampling, reasoning } = inference;
   refuseImageOutput(inference);
   const limit = call.outputTokensMax ?? inference.outputTokensMax;
   const body: Json = {
     model,
-    instructions: inference.instructions,
-    input: responsesInput(pairedItems(withShownFiles(inference.items)), { provider, model }),
+    instructions: system ? undefined : inference.instructions,
+    input,
     stream: true,
     store: false,
     max_output_tokens: limit === undefined ? undefined : Math.max(outputTokensMin, limit),
@@ -161,6 +174,8 @@ function responsesToolChoice(choice: ToolChoice, custom: ReadonlySet<string>): u
 export interface Receiver {
   provider: string;
   model: string;
+  /** Left out where items are the caller's own, with marks of their own. */
+  marks?: MarkForm;
 }
 
 /**
@@ -178,7 +193,7 @@ function inputItem(item: InputItem, receiver: Receiver): Json[] {
     case 'function_call':
       return [toolCall(item)];
     case 'function_call_output': {
-      const output = toolOutput(markedOutput(item), item.json?.output);
+      const output = toolOutput(markedOutput(item), { callers: item.json?.output, item, ...receiver });
       if (item.json) return [{ ...item.json, id: undefined, output }];
       const type = item.custom ? 'custom_tool_call_output' : 'function_call_output';
       return [{ type, call_id: item.callId, output }];
@@ -208,7 +223,8 @@ function toolCall(item: FunctionCallItem): Json {
     : { type: 'function_call', ...called, arguments: text };
 }
 
-function message({ role, content, phase, json }: MessageItem, { provider }: Receiver): Json {
+function message({ role, content, phase, json, cacheControl }: MessageItem, receiver: Receiver): Json {
+  const { provider, marks } = receiver;
   const base = json
     ? { ...json, id: undefined, type: 'message' }
     : { type: 'message', role, ...(phase !== undefined && { phase }) };
@@ -225,16 +241,26 @@ function message({ role, content, phase, json }: MessageItem, { provider }: Rece
     first?.type === 'text'
   )
     return { ...base, content: first.text };
-  const parts = content.map((part) => (role === 'assistant' ? outputPart(part) : inputPart(part)));
+  const parts = content.map((part, at) => {
+    if (role === 'assistant') return outputPart(part);
+    const mark = at === content.length - 1 && cacheControl ? { cacheControl } : part;
+    return markedPart(inputPart(part), mark, marks);
+  });
   return { ...base, content: withCallersMembers(parts, json?.content) };
 }
 
 /** A single text is sent as text: not every server accepts parts here. */
-function toolOutput(output: ContentPart[], callers: unknown): string | Json[] {
+function toolOutput(
+  output: ContentPart[],
+  { callers, item, marks }: { callers: unknown; item: CacheMark; marks?: MarkForm },
+): string | Json[] {
   if (typeof callers === 'string') return callers;
   if (output.length === 0) return '';
   const [first] = output;
-  const parts = withCallersMembers(output.map(inputPart), callers);
+  const marked = output.map((part, at) =>
+    markedPart(inputPart(part), at === output.length - 1 && item.cacheControl ? item : part, marks),
+  );
+  const parts = withCallersMembers(marked, callers);
   const isText =
     output.length === 1 && first?.type === 'text' && Object.keys(parts[0] ?? {}).length <= textMembers;
   return isText ? first.text : parts;

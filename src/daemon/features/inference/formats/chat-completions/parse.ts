@@ -11,16 +11,16 @@ import {
 } from '../../../../../shared/faults/invalid-request.ts';
 import { pictureInChat, pictureItem } from '../../../../../shared/formats/pictures.ts';
 import { looksSealed } from '../../../calls/index.ts';
-import type {
-  CacheMark,
-  ContentPart,
-  FunctionOutputItem,
-  Inference,
-  InputItem,
-  OutputFormat,
-  Sampling,
-  Tool,
-  ToolChoice,
+import {
+  type ContentPart,
+  cacheMarkIn,
+  type FunctionOutputItem,
+  type Inference,
+  type InputItem,
+  type OutputFormat,
+  type Sampling,
+  type Tool,
+  type ToolChoice,
 } from '../../../upstreams/neutral.ts';
 import {
   parseCustom,
@@ -76,7 +76,7 @@ function parseChatTools(body: CreateChatCompletionBody): Tool[] {
     if (tool.type === 'custom') return parseChatCustom(tool, `tools[${index}]`);
     if (tool.type !== 'function') return { type: 'opaque', json: tool, param: `tools[${index}]` };
     if (!isObject(called)) throw invalid(`tools[${index}].function`, 'This must be an object.');
-    return { ...parseFunction(called, `tools[${index}].function`), ...cacheMark(tool, called) };
+    return { ...parseFunction(called, `tools[${index}].function`), ...cacheMarkIn(tool, called) };
   });
   const { functions } = body as Record<string, unknown>;
   if (!Array.isArray(functions)) return tools;
@@ -193,7 +193,7 @@ export function parseMessages(messages: readonly Json[], open: OpenSealed): Inpu
           type: 'message',
           role: message.role,
           content: parseChatContent(message.content, `${param}.content`),
-          ...cacheMark(message),
+          ...cacheMarkIn(message),
         });
         break;
       case 'assistant':
@@ -224,7 +224,7 @@ function toolOutput(callId: string, message: Json, param: string): FunctionOutpu
     type: 'function_call_output',
     callId,
     output: parseChatContent(message.content, `${param}.content`),
-    ...cacheMark(message),
+    ...cacheMarkIn(message),
   };
 }
 
@@ -262,20 +262,10 @@ function parseAssistant(message: Json, param: string, options: AssistantOptions)
   });
   if (isObject(message.function_call))
     items.push(functionCall(legacyCallId, message.function_call, `${param}.function_call`));
-  const mark = cacheMark(message);
+  const mark = cacheMarkIn(message);
   const last = mark && items.findLast(({ type }) => type === 'message' || type === 'function_call');
   if (last) Object.assign(last, mark);
   return items;
-}
-
-/** The `cache_control` of a message, part or tool, as OpenRouter, LiteLLM and the AI SDK define it. */
-function cacheMark(...places: Json[]): CacheMark | undefined {
-  for (const { cache_control: control } of places) {
-    if (!isObject(control) || control.type !== 'ephemeral') continue;
-    const { ttl } = control;
-    return { cacheControl: typeof ttl === 'string' ? { type: 'ephemeral', ttl } : { type: 'ephemeral' } };
-  }
-  return undefined;
 }
 
 function customCall(callId: string, called: unknown, param: string): InputItem {
@@ -341,15 +331,15 @@ function parsePart(part: unknown, param: string): ContentPart[] {
   if (!isObject(part)) throw invalid(param, 'A content part must be an object.');
   switch (part.type) {
     case 'text':
-      return [{ type: 'text', text: requiredText(part.text, `${param}.text`), ...cacheMark(part) }];
+      return [{ type: 'text', text: requiredText(part.text, `${param}.text`), ...cacheMarkIn(part) }];
     case 'refusal':
       return [{ type: 'refusal', refusal: requiredText(part.refusal, `${param}.refusal`) }];
     case 'image_url':
-      return [{ ...parseImage(part.image_url, `${param}.image_url`), ...cacheMark(part) }];
+      return [{ ...parseImage(part.image_url, `${param}.image_url`), ...cacheMarkIn(part) }];
     case 'input_audio':
       return [parseAudio(part.input_audio, `${param}.input_audio`)];
     case 'file':
-      return [{ ...parseFile(part.file, `${param}.file`), ...cacheMark(part) }];
+      return [{ ...parseFile(part.file, `${param}.file`), ...cacheMarkIn(part) }];
     case 'thinking':
     case 'reasoning':
       return [];

@@ -12,12 +12,13 @@ import {
   requiredText,
 } from '../../../../../shared/faults/invalid-request.ts';
 import { looksSealed } from '../../../calls/index.ts';
-import type {
-  ContentPart,
-  FunctionOutputItem,
-  InputItem,
-  OpaqueItem,
-  ReasoningOrigin,
+import {
+  type ContentPart,
+  cacheMarkIn,
+  type FunctionOutputItem,
+  type InputItem,
+  type OpaqueItem,
+  type ReasoningOrigin,
 } from '../../../upstreams/neutral.ts';
 import { type OpenSealed, uploadOf } from '../responses/parse-input.ts';
 import { toolChange } from './parse-tools.ts';
@@ -68,7 +69,7 @@ class MessagesReader {
     const parts = contentParts(block, param);
     if (role === 'assistant' && block.type === 'text' && isBlank(String(block.text))) return;
     if (parts !== undefined) {
-      this.#content.push(...parts);
+      this.#content.push(...withMark(parts, block));
       return;
     }
     this.#endMessage(role);
@@ -124,6 +125,7 @@ class MessagesReader {
       callId,
       name: requiredText(block.name, `${param}.name`),
       arguments: argumentsText(input, `${param}.input`),
+      ...cacheMarkIn(block),
     });
   }
 
@@ -141,7 +143,7 @@ function resultItems(block: Json, param: string): [FunctionOutputItem, ...InputI
   const callId = requiredText(block.tool_use_id, `${param}.tool_use_id`);
   const { output, unknown } = resultContent(block.content, `${param}.content`);
   const isError = optionalFlag(block.is_error, `${param}.is_error`);
-  const item: FunctionOutputItem = { type: 'function_call_output', callId, output };
+  const item: FunctionOutputItem = { type: 'function_call_output', callId, output, ...cacheMarkIn(block) };
   if (isError) item.isError = true;
   return [item, ...unknown];
 }
@@ -196,6 +198,14 @@ function contentParts(block: Json, param: string): ContentPart[] | undefined {
     default:
       return undefined;
   }
+}
+
+/** The parts of a block, the last of which has its mark. */
+function withMark(parts: ContentPart[], block: Json): ContentPart[] {
+  const mark = cacheMarkIn(block);
+  const last = mark && parts.at(-1);
+  if (last) Object.assign(last, mark);
+  return parts;
 }
 
 /** Undefined for a source of an unknown type. */
@@ -299,7 +309,7 @@ function resultContent(content: unknown, param: string): { output: ContentPart[]
   for (const [index, block] of blocksIn(content, param).entries()) {
     const at = `${param}[${index}]`;
     const parts = contentParts(block, at);
-    if (parts) output.push(...parts);
+    if (parts) output.push(...withMark(parts, block));
     else unknown.push(unknownBlock(block, at));
   }
   return { output, unknown };

@@ -14,6 +14,7 @@ import { haveTooManyContainers, requestShape } from '../../../../../shared/json/
 import { looksLikeSummary, looksSealed } from '../../../calls/index.ts';
 import {
   type ContentPart,
+  cacheMarkIn,
   calledBy,
   type FunctionCallItem,
   type FunctionOutputItem,
@@ -259,13 +260,13 @@ function parsePart(part: unknown, param: string): ContentPart {
     case 'text':
     case 'summary_text':
     case 'reasoning_text':
-      return { type: 'text', text: requiredText(part.text, `${param}.text`) };
+      return { type: 'text', text: requiredText(part.text, `${param}.text`), ...cacheMarkIn(part) };
     case 'refusal':
       return { type: 'refusal', refusal: requiredText(part.refusal, `${param}.refusal`) };
     case 'input_image':
-      return parseImage(part, param);
+      return { ...parseImage(part, param), ...cacheMarkIn(part) };
     case 'input_file':
-      return parseFile(part, param);
+      return { ...parseFile(part, param), ...cacheMarkIn(part) };
     case 'input_audio':
       return parseAudio(part, param);
     default:
