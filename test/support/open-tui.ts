@@ -95,7 +95,7 @@ export function openTui(options: OpenOptions = {}) {
     suspend: () => void done.suspended++,
     redraw() {},
     baseUrl: () => 'http://127.0.0.1:4100',
-    browse: (address) => browsed.push(address) > 0,
+    browse: async (address) => browsed.push(address) > 0,
   });
   state.current = state.views.findIndex(({ screen }) => screen.id === (options.screen ?? 'traffic'));
   const host = () => ({ name: 'local', url: 'http://127.0.0.1:4100' });

@@ -1,5 +1,5 @@
 import { mkdirSync, renameSync, writeFileSync } from 'node:fs';
-import { join } from 'node:path';
+import { dirname, join } from 'node:path';
 import { Command } from '@commander-js/extra-typings';
 import { createLoginLink } from '../../shared/endpoints.ts';
 import { exitCodes } from '../../shared/errors.ts';
@@ -9,7 +9,7 @@ import type { Context } from '../context.ts';
 import { CliError } from '../failures/cli-error.ts';
 import { isSentInClear, socketPathOf } from '../hosts/host-address.ts';
 import { example } from '../options.ts';
-import { openInBrowser } from '../terminal/browser.ts';
+import { folderOfBrowser, isBrowserElsewhere, openInBrowser } from '../terminal/browser.ts';
 
 export const openCommand = (context: Context) =>
   new Command('open')
@@ -30,7 +30,8 @@ async function openDashboard(context: Context, { screen, keep, print }: OpenOpti
   requireBrowsable(url);
   const { path, expires_at } = await context.client().call(createLoginLink, { body: { keep } });
   const address = trimEnd(url, '/') + path + screenPath(screen);
-  if (!print && context.out.isInteractive() && openInBrowser(redirectFile(context, address), context)) {
+  const mayStart = !print && context.out.isInteractive() && !isBrowserElsewhere(context);
+  if (mayStart && (await openInBrowser(await redirectFile(context, address), context))) {
     context.out.note(
       `Opened the dashboard of ${url} in your browser. If no page appears: gateway open --print`,
     );
@@ -72,13 +73,15 @@ function screenPath(screen: string | undefined): string {
  * A file that leads to the address and only its owner can read: what a program is started with, every user of the machine can
  * see.
  */
-function redirectFile(context: Context, address: string): string {
+async function redirectFile(context: Context, address: string): Promise<string> {
   const { data } = foldersOf(context);
-  const file = join(data, dataFiles.redirect);
+  const own = await folderOfBrowser(context);
+  const file =
+    own === undefined ? join(data, dataFiles.redirect) : join(own, `gateway-${dataFiles.redirect}`);
   const partial = `${file}.${process.pid}`;
   const target = address.replace(/[&"<>]/g, (it) => `&#${it.charCodeAt(0)};`);
   const page = `<!doctype html><meta charset="utf-8"><title>Gateway</title><meta http-equiv="refresh" content="0;url=${target}"><a href="${target}">Open the dashboard</a>\n`;
-  mkdirSync(data, { recursive: true, mode: 0o700 });
+  mkdirSync(dirname(file), { recursive: true, mode: 0o700 });
   writeFileSync(partial, page, { mode: 0o600 });
   renameSync(partial, file);
   return file;

@@ -117,7 +117,7 @@ export function browse(state: TuiState): void {
   state.attempt(async () => {
     const path = row === undefined ? undefined : await view.screen.reference?.(row, options.services);
     const address = new URL(path ?? '/docs', options.baseUrl()).href;
-    if (options.browse(address)) state.notify(`Opened ${address}`);
+    if (await options.browse(address)) state.notify(`Opened ${address}`);
     else {
       options.copy(address);
       state.notify(`No browser found; copied ${address}`);

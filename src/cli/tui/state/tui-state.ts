@@ -24,7 +24,7 @@ interface TuiOptions {
   redraw(): void;
   baseUrl(): string;
   /** Opens an address in the browser; false if there is none. */
-  browse(address: string): boolean;
+  browse(address: string): Promise<boolean>;
 }
 
 /** A part of the last frame that can be clicked, in cells from the upper left. */
