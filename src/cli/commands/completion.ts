@@ -5,7 +5,7 @@ import { example } from '../options.ts';
 export const completionCommand = (context: Context) =>
   new Command('completion')
     .addArgument(new Argument('<shell>', 'the shell to complete in').choices(shells))
-    .addHelpText('after', example('source <(gateway completion bash)'))
+    .addHelpText('after', example('eval "$(gateway completion bash)"'))
     .action((shell) => void context.io.stdout.write(scripts[shell]));
 
 export const shells = ['bash', 'zsh', 'fish'] as const;
@@ -16,15 +16,16 @@ export const shells = ['bash', 'zsh', 'fish'] as const;
  * (zshcompsys) and fish (complete, commandline).
  */
 export const scripts: Record<(typeof shells)[number], string> = {
-  // Split at spaces, because bash's own words also end at = and :, which occur in model ids. Bash replaces what follows the last of these.
-  bash: `# Completion of gateway for bash. In ~/.bashrc: source <(gateway completion bash)
+  // Split at spaces, because bash's own words also end at =, : and @, which occur in model ids. Bash replaces what follows the last of
+  // these, if COMP_WORDBREAKS has them. That of macOS reads nothing from <(…). Source: kislyuk/argcomplete#88, clap-rs/clap#6403.
+  bash: `# Completion of gateway for bash. In ~/.bashrc: eval "$(gateway completion bash)"
 _gateway() {
-  local line=\${COMP_LINE:0:COMP_POINT} current kept value meaning
+  local line=\${COMP_LINE:0:COMP_POINT} breaks=\${COMP_WORDBREAKS//[^=:@]/} current kept value meaning
   local -a words
   read -ra words <<<"$line"
   [[ $line == *[[:space:]] ]] && words+=("")
   current=\${words[\${#words[@]}-1]}
-  kept=\${current%"\${current##*[=:]}"}
+  [[ -z $breaks ]] || kept=\${current%"\${current##*[$breaks]}"}
   COMPREPLY=()
   while IFS=$'\\t' read -r value meaning; do
     case $value in
@@ -36,8 +37,9 @@ _gateway() {
 }
 complete -F _gateway gateway
 `,
+  // Before compinit, there is no compdef: then it waits for the first prompt. Source: openclaw/openclaw#14289, angular/angular-cli#24430.
   zsh: `#compdef gateway
-# Completion of gateway for zsh. In ~/.zshrc, after compinit: source <(gateway completion zsh)
+# Completion of gateway for zsh. In ~/.zshrc: eval "$(gateway completion zsh)"
 _gateway() {
   local line meaning
   local -a found
@@ -51,7 +53,15 @@ _gateway() {
   done
   _describe 'gateway' found
 }
-if [[ \${funcstack[1]} == _gateway ]]; then _gateway; else compdef _gateway gateway; fi
+_gateway_register() {
+  add-zsh-hook -d precmd _gateway_register
+  (( $+functions[compdef] )) || { autoload -Uz compinit && compinit -i }
+  compdef _gateway gateway
+}
+if [[ \${funcstack[1]} == _gateway ]]; then _gateway
+elif (( $+functions[compdef] )); then compdef _gateway gateway
+else autoload -Uz add-zsh-hook && add-zsh-hook precmd _gateway_register
+fi
 `,
   fish: `# Completion of gateway for fish. In config.fish: gateway completion fish | source
 function __gateway_complete

@@ -204,16 +204,16 @@ test.each(shells.filter(isInstalled))('the script for %s is one', async (shell) 
 
 describe.skipIf(!isInstalled('bash'))('in bash (skipped where it is not installed)', () => {
   /** What a tab makes of a line, with a program that answers the same whatever it is asked. */
-  function completed(line: string, answer: string): { replies: string[]; asked: string[] } {
+  function completed(line: string, answer: string, breaks = '@=:'): { replies: string[]; asked: string[] } {
     const script = [
       'gateway() { printf "%s\\n" "$@" >&2; printf "%b" "$ANSWER"; }',
       // The script keeps what the program says on stderr away from the terminal: here it is what is looked at.
       scripts.bash.replace(' 2>/dev/null)', ')'),
-      'COMP_LINE=$LINE COMP_POINT=$' + '{#LINE}',
+      'COMP_LINE=$LINE COMP_WORDBREAKS=$BREAKS COMP_POINT=$' + '{#LINE}',
       '_gateway',
       'printf "%s\\n" "$' + '{COMPREPLY[@]}"',
     ].join('\n');
-    const env = { PATH: process.env.PATH, LINE: line, ANSWER: answer };
+    const env = { PATH: process.env.PATH, LINE: line, ANSWER: answer, BREAKS: breaks };
     const { stdout, stderr } = spawnSync('bash', ['--norc', '-c', script], { env, encoding: 'utf8' });
     const lines = (text: string) => text.replace(/\n$/, '').split('\n');
     return { replies: lines(stdout), asked: lines(stderr) };
@@ -234,8 +234,16 @@ describe.skipIf(!isInstalled('bash'))('in bash (skipped where it is not installe
     ['gateway keys issue --scope models:r', 'models:read', 'read'],
     ['gateway respond -m openrouter/a/b:fr', 'openrouter/a/b:free', 'free'],
     ['gateway serve --log-level=de', '--log-level=debug', 'debug'],
+    ['gateway respond -m vertex/claude@20', 'vertex/claude@20260101', '20260101'],
   ])('%s becomes what follows', (line, answer, reply) => {
     expect(completed(line, `${answer}\\t\\n`).replies).toEqual([reply]);
+  });
+
+  // kislyuk/argcomplete#88, dsifford/yarn-completion#9
+  test('characters at which no word breaks are part of it', () => {
+    const line = 'gateway respond -m a/b=c:d@e';
+    expect(completed(line, 'a/b=c:d@ef\\t\\n', '=').replies).toEqual(['c:d@ef']);
+    expect(completed(line, 'a/b=c:d@ef\\t\\n', ' ').replies).toEqual(['a/b=c:d@ef']);
   });
 
   test('nothing on the line is executed', async () => {
@@ -244,6 +252,21 @@ describe.skipIf(!isInstalled('bash'))('in bash (skipped where it is not installe
     completed(`${line} --`, '$(touch evil)\\t\\n');
     await expect(access(join(home, 'evil'))).rejects.toThrow();
   });
+});
+
+// openclaw/openclaw#14289, angular/angular-cli#24430, tw93/Mole#233, urbainvaes/fzf-marks#36
+test.skipIf(!isInstalled('zsh')).each([
+  ['before compinit', 'eval "$SCRIPT"; autoload -Uz compinit; compinit -D -i'],
+  ['after compinit', 'autoload -Uz compinit; compinit -D -i; eval "$SCRIPT"'],
+  ['without compinit', 'eval "$SCRIPT"'],
+])('in zsh (skipped where it is not installed), the script works %s', async (_when, lines) => {
+  const home = await temporaryHome();
+  const prompt = 'for each in $precmd_functions; do $each; done; print -r -- $_comps[gateway]';
+  const { stdout, stderr } = spawnSync('zsh', ['-f', '-c', `${lines}\n${prompt}`], {
+    env: { PATH: process.env.PATH, HOME: home, ZDOTDIR: home, SCRIPT: scripts.zsh },
+    encoding: 'utf8',
+  });
+  expect({ stdout, stderr }).toEqual({ stdout: '_gateway\n', stderr: '' });
 });
 
 test.skipIf(!isInstalled('fish'))(
