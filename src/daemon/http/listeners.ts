@@ -44,6 +44,7 @@ export function createListeners(server: Server): Listeners {
     server.getConnections((_error, count = 0) => {
       if (count + open >= connectionsMax) {
         socket.destroy();
+        server.emit('drop');
         return;
       }
       changed(1);

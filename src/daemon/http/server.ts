@@ -7,6 +7,7 @@ import { loopTurns } from '../../shared/async/loop-turns.ts';
 import { ApiError } from '../../shared/errors.ts';
 import { gatewayKeyHeader, keyedPrefix, keyInPath } from '../../shared/http/gateway-key.ts';
 import {
+  closeIdleWhenFull,
   closeQueuedResponses,
   closeTimedOutConnections,
   outliveConnections,
@@ -100,6 +101,7 @@ export async function createServer(options: HttpServerOptions): Promise<HttpServ
     refuseNew();
     if (proxies === undefined) return;
     context.isLeaving = true;
+    proxies.limitIdleTime(context.limits.leavingIdleMs);
     const noticeMs = Math.min(context.limits.proxyNoticeMs, deadlineMs);
     await wait(noticeMs);
     await proxies.quiet();
@@ -212,6 +214,7 @@ function makeFastify(context: ServerContext): FastifyInstance {
   if (connectionsMax !== undefined) app.server.maxConnections = connectionsMax;
   outliveConnections(app.server);
   closeTimedOutConnections(app.server);
+  closeIdleWhenFull(app.server);
   context.forwarder?.attachTo(app.server);
   closeQueuedResponses(app.server);
   raw.attachTo(app.server);

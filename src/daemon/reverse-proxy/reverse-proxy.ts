@@ -11,6 +11,7 @@ import type { Log } from '../base/log.ts';
 import type { Forwarding } from '../features/paywalls/index.ts';
 import { type Client, clientOf, type IsTrustedProxy } from '../http/client-address.ts';
 import {
+  closeIdleWhenFull,
   closeQueuedResponses,
   closeTimedOutConnections,
   outliveConnections,
@@ -94,11 +95,15 @@ export class ReverseProxy {
   }
 
   async #open(where: { host: string; port: number }): Promise<void> {
-    const server = createServer({ keepAliveTimeout: 5_000, maxHeaderSize: 32 * 1024 });
+    const server = createServer({
+      keepAliveTimeout: httpLimits.keepAliveTimeoutMs,
+      maxHeaderSize: 32 * 1024,
+    });
     server.maxHeadersCount = 0;
     server.maxConnections = connectionsMax;
     outliveConnections(server);
     closeTimedOutConnections(server);
+    closeIdleWhenFull(server);
     closeQueuedResponses(server);
     const serve = (request: IncomingMessage, response: ServerResponse): void =>
       this.#serve(request, response);

@@ -102,6 +102,24 @@ describe('draining', () => {
     expect(statusesIn(await open.send(get(port)).all())).toEqual([200, 503]);
   });
 
+  test('closes idle connections of proxies after a while, and those of others at once', async () => {
+    const { port, server } = await aListeningServer([ping], {
+      trustedProxies: ['127.0.0.1'],
+      limits: { proxyNoticeMs: 1, leavingIdleMs: 20 },
+    });
+    const idle = new Wire(port).send(get(port));
+    await idle.until(/pong/);
+    await server.leave(60_000);
+    expect(statusesIn(await idle.all())).toEqual([200]);
+
+    const direct = await aListeningServer([ping]);
+    const open = new Wire(direct.port).send(get(direct.port));
+    await open.until(/pong/);
+    await direct.server.leave(60_000);
+    await direct.server.close();
+    expect(statusesIn(await open.all())).toEqual([200]);
+  });
+
   test('goes on refusing those who are no trusted proxies', async () => {
     const { port, server } = await aListeningServer([ping], { trustedProxies: ['10.0.0.1'] });
     const left = server.leave(60_000);
@@ -332,6 +350,15 @@ describe('connections', () => {
     // Node closes a second later than it says.
     pauseProcess(1_100);
     expect(statusesIn(await wire.all())).toEqual([200, 200]);
+  });
+
+  test('are closed while they are idle, when there are too many', async () => {
+    const { port } = await aListeningServer([ping], { limits: { connectionsMax: 2 } });
+    const idle = [1, 2].map(() => new Wire(port).send(get(port)));
+    await Promise.all(idle.map((wire) => wire.until(/pong/)));
+    expect(await new Wire(port).send(get(port)).all()).toBe('');
+    expect((await Promise.all(idle.map((wire) => wire.all()))).flatMap(statusesIn)).toEqual([200, 200]);
+    await new Wire(port).send(get(port)).until(/pong/);
   });
 
   test('reserve descriptors for providers and files', async () => {

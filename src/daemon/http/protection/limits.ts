@@ -20,7 +20,10 @@ export interface HttpLimits {
   requestTimeoutMs: number;
   /** How often connections are checked for the two timeouts above. */
   connectionCheckMs: number;
+  /** How long a connection may be idle: longer than in the pools of most clients and proxies. */
   keepAliveTimeoutMs: number;
+  /** Idle connections of trusted proxies, once the daemon stops. */
+  leavingIdleMs: number;
   requestsPerConnectionMax: number;
   /** Undefined: derived from the limit of open files. */
   connectionsMax: number | undefined;
@@ -69,7 +72,8 @@ export const httpLimits: HttpLimits = {
   headersTimeoutMs: 10_000,
   requestTimeoutMs: 30_000,
   connectionCheckMs: 1_000,
-  keepAliveTimeoutMs: 5_000,
+  keepAliveTimeoutMs: 125_000,
+  leavingIdleMs: 5_000,
   requestsPerConnectionMax: 1_000,
   connectionsMax: undefined,
   lingerMs: 3_000,
