@@ -1,7 +1,7 @@
 import { Command } from '@commander-js/extra-typings';
 import { exitCodes } from '../../shared/errors.ts';
 import type { Context } from '../context.ts';
-import { CliError } from '../failures/cli-error.ts';
+import { CliError, usageError } from '../failures/cli-error.ts';
 import { hostUrl } from '../hosts/host-address.ts';
 import { changeHostFile, findHostEntry, localName, loggedOut, readHostFile } from '../hosts/host-file.ts';
 import { noSuchHost } from '../hosts/hosts.ts';
@@ -117,6 +117,8 @@ async function removeHost(
   { yes }: { yes?: true | undefined },
 ): Promise<void> {
   const entry = findHostEntry(readHostFile(context), name);
+  if (!entry && name === localName)
+    throw usageError(`${localName} is this machine's daemon and cannot be removed.`);
   if (!entry) throw noSuchHost(name);
   await confirm(context, entry.login ? `Log out of ${name} and remove it?` : `Remove ${name}?`, { yes });
   await dropLogin(context, name);

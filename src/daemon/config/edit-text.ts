@@ -27,6 +27,7 @@ export function editText(
 ): { text: string } | { faults: ConfigFault[] } {
   const fault = (message: string) => ({ faults: [{ place: name, message }] });
   const named = keysOf(name);
+  if (name === '') return { faults: [{ place: 'name', message: 'It is empty.' }] };
   if (named === undefined) return fault(unknownName(name));
   // As a member of an object, it would be none of its own.
   if (named.includes('__proto__')) return fault('__proto__ is not a name.');

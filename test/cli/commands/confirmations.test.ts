@@ -50,4 +50,5 @@ test('removing a host mentions its login only if there is one', async () => {
   const { stderr } = await gateway('host', 'remove', 'attic');
   expect(stderr).toContain('Remove attic? Confirmation is required.');
   expect((await gateway('host', 'remove', 'attic', '--yes')).code).toBe(0);
+  expect((await gateway('host', 'remove', 'local', '--yes')).stderr).toContain('cannot be removed');
 });

@@ -213,6 +213,12 @@ aliases:
     });
   });
 
+  test('a name that is empty is said to be', async () => {
+    expect(await setValue(file, { name: '', value: '1' })).toEqual({
+      faults: [{ place: 'name', message: 'It is empty.' }],
+    });
+  });
+
   test.each([
     ['listen.port', '70000'],
     ['listen.prot', '1'],
