@@ -139,7 +139,11 @@ describe('alerts', () => {
     const settings = { kind: 'error_share', threshold: '50', min_calls: 1, key: key.id };
     const saved = await put('failing', { ...settings, webhook_url: receiver.url });
     const { webhook_secret: secret } = saved;
-    expect(saved.webhook).toEqual({ origin: new URL(receiver.url).origin, last_delivery: null });
+    expect(saved.webhook).toEqual({
+      origin: new URL(receiver.url).origin,
+      format: null,
+      last_delivery: null,
+    });
     receiver.answerWith(500);
     fake.always({ error: { status: 400, message: 'Too bad.' } });
     await call({}, as);
