@@ -25,13 +25,14 @@ afterAll(async () => {
   await chaos.close();
 });
 
-/** Opens a connection and sends nothing; resolves to whether the daemon kept it open. */
-function hold(url: string, sockets: Socket[]): Promise<boolean> {
+/** Opens a connection with half a call; resolves to whether the daemon accepted it. */
+function hold({ url, key }: ChildDaemon, sockets: Socket[]): Promise<boolean> {
   const { hostname, port } = new URL(url);
+  const headers = `host: ${hostname}:${port}\r\nauthorization: Bearer ${key}\r\ncontent-type: application/json\r\ncontent-length: 9`;
   return new Promise((resolve) => {
     const socket = connect({ host: hostname, port: Number(port) });
     sockets.push(socket);
-    socket.write('GET /healthz HTTP/1.1\r\nhost: localhost\r\n\r\n');
+    socket.write(`POST /v1/responses HTTP/1.1\r\n${headers}\r\nexpect: 100-continue\r\n\r\n`);
     socket.once('data', () => resolve(true));
     socket.once('error', () => resolve(false));
     socket.once('close', () => resolve(false));
@@ -41,7 +42,7 @@ function hold(url: string, sockets: Socket[]): Promise<boolean> {
 describe('a daemon with a low limit of open files', () => {
   test('closes excess connections, answers those it accepted, and keeps working afterwards', async () => {
     const sockets: Socket[] = [];
-    const kept = await Promise.all(Array.from({ length: 100 }, () => hold(daemon.url, sockets)));
+    const kept = await Promise.all(Array.from({ length: 100 }, () => hold(daemon, sockets)));
     expect(kept.filter(Boolean).length).toBeGreaterThan(16);
     expect(kept.filter((isKept) => !isKept).length).toBeGreaterThan(30);
     for (const socket of sockets) socket.destroy();

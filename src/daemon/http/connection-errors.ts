@@ -125,19 +125,6 @@ export function closeTimedOutConnections(server: Server): void {
   });
 }
 
-/** Closes all idle connections when there is one too many, so that its client can connect when it tries again. */
-export function closeIdleWhenFull(server: Server): void {
-  let isAsked = false;
-  server.on('drop', () => {
-    if (isAsked) return;
-    isAsked = true;
-    setImmediate(() => {
-      isAsked = false;
-      server.closeIdleConnections();
-    });
-  });
-}
-
 /**
  * Closes the responses that wait behind another one when their connection closes. Node does so no longer once a request on
  * it asked for a tunnel or another protocol; they would wait forever.

@@ -1,8 +1,6 @@
 import type { Server } from 'node:http';
-import type { Socket } from 'node:net';
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import type { IsTrustedProxy } from './client-address.ts';
-import { responseOn } from './connection-errors.ts';
 import { peerAddress } from './listeners.ts';
 
 /** A listener that always has new connections is closed after so many turns of the event loop. */
@@ -10,7 +8,7 @@ const turnsMax = 1000;
 
 /** The open connections of trusted proxies. A proxy sends calls elsewhere when it cannot connect, but not those it has sent. */
 export class ProxyConnections {
-  readonly #open = new Set<Socket>();
+  #open = 0;
   #accepted = 0;
   #waiting: (() => void)[] = [];
 
@@ -18,18 +16,13 @@ export class ProxyConnections {
     server.on('connection', (socket) => {
       this.#accepted += 1;
       if (!isTrusted(peerAddress(socket))) return;
-      this.#open.add(socket);
+      this.#open += 1;
       socket.once('close', () => {
-        this.#open.delete(socket);
-        if (this.#open.size > 0) return;
+        this.#open -= 1;
+        if (this.#open > 0) return;
         for (const resolve of this.#waiting.splice(0)) resolve();
       });
     });
-  }
-
-  /** Closes those on which no request comes for that long. Others are closed with their responses while a server drains. */
-  limitIdleTime(ms: number): void {
-    for (const socket of this.#open) if (!responseOn(socket)) socket.setTimeout(ms);
   }
 
   /** Resolves when a turn of the event loop has brought no connection: closing a listener resets those that wait for it. */
@@ -44,7 +37,7 @@ export class ProxyConnections {
 
   /** Resolves when all are closed, or after that time. */
   async closedWithin(ms: number): Promise<void> {
-    if (this.#open.size === 0) return;
+    if (this.#open === 0) return;
     const { promise, resolve } = Promise.withResolvers<void>();
     const timer = setTimeout(resolve, ms);
     this.#waiting.push(resolve);

@@ -7,7 +7,6 @@ import { loopTurns } from '../../shared/async/loop-turns.ts';
 import { ApiError } from '../../shared/errors.ts';
 import { gatewayKeyHeader, keyedPrefix, keyInPath } from '../../shared/http/gateway-key.ts';
 import {
-  closeIdleWhenFull,
   closeQueuedResponses,
   closeTimedOutConnections,
   outliveConnections,
@@ -18,6 +17,7 @@ import { addEndpoints, credentialIn, routeUrl } from './endpoint-route.ts';
 import { cutStalled } from './event-stream.ts';
 import { bodyTooLarge, decompress, parseJson } from './json-body.ts';
 import { createListeners, serverUrl } from './listeners.ts';
+import { OpenConnections } from './open-connections.ts';
 import { connectionsMaxFor, openFilesMax } from './protection/limits.ts';
 import { watchLoad } from './protection/overload.ts';
 import { ProxyConnections } from './proxy-connections.ts';
@@ -81,6 +81,7 @@ export async function createServer(options: HttpServerOptions): Promise<HttpServ
   await app.ready();
   const connectionsMax = app.server.maxConnections;
   const listeners = createListeners(app.server);
+  const connections = new OpenConnections(app.server);
 
   const { isTrustedProxy } = context;
   const proxies = isTrustedProxy && new ProxyConnections(app.server, isTrustedProxy);
@@ -101,7 +102,7 @@ export async function createServer(options: HttpServerOptions): Promise<HttpServ
     refuseNew();
     if (proxies === undefined) return;
     context.isLeaving = true;
-    proxies.limitIdleTime(context.limits.leavingIdleMs);
+    connections.closeIdleAfter(context.limits.leavingIdleMs);
     const noticeMs = Math.min(context.limits.proxyNoticeMs, deadlineMs);
     await wait(noticeMs);
     await proxies.quiet();
@@ -214,7 +215,6 @@ function makeFastify(context: ServerContext): FastifyInstance {
   if (connectionsMax !== undefined) app.server.maxConnections = connectionsMax;
   outliveConnections(app.server);
   closeTimedOutConnections(app.server);
-  closeIdleWhenFull(app.server);
   context.forwarder?.attachTo(app.server);
   closeQueuedResponses(app.server);
   raw.attachTo(app.server);

@@ -11,13 +11,13 @@ import type { Log } from '../base/log.ts';
 import type { Forwarding } from '../features/paywalls/index.ts';
 import { type Client, clientOf, type IsTrustedProxy } from '../http/client-address.ts';
 import {
-  closeIdleWhenFull,
   closeQueuedResponses,
   closeTimedOutConnections,
   outliveConnections,
   responseOn,
 } from '../http/connection-errors.ts';
 import { discardBody } from '../http/discard-body.ts';
+import { OpenConnections } from '../http/open-connections.ts';
 import { httpLimits } from '../http/protection/limits.ts';
 import { acceptWebSockets, type WebSocketOffer } from '../http/sockets/upgrade-offers.ts';
 import type { AddressRules } from './address-guard.ts';
@@ -103,7 +103,7 @@ export class ReverseProxy {
     server.maxConnections = connectionsMax;
     outliveConnections(server);
     closeTimedOutConnections(server);
-    closeIdleWhenFull(server);
+    new OpenConnections(server);
     closeQueuedResponses(server);
     const serve = (request: IncomingMessage, response: ServerResponse): void =>
       this.#serve(request, response);

@@ -361,6 +361,23 @@ describe('connections', () => {
     await new Wire(port).send(get(port)).until(/pong/);
   });
 
+  test('are not closed for others while their answer is being sent', async () => {
+    const length = 20_000_000;
+    const large = implement(anEndpoint({ method: 'GET', path: '/v1/large' }), async () => ({
+      text: 'x'.repeat(length),
+    }));
+    const { port } = await aListeningServer([large, ping], { limits: { connectionsMax: 2 } });
+    const slow = new Wire(port).send(get(port, '/v1/large').replace('\r\n', '\r\nConnection: close\r\n'));
+    await slow.until(/200 OK/);
+    slow.socket.pause();
+    const idle = new Wire(port).send(get(port));
+    await idle.until(/pong/);
+    expect(await new Wire(port).send(get(port)).all()).toBe('');
+    await idle.all();
+    slow.socket.resume();
+    expect((await slow.all()).length).toBeGreaterThan(length);
+  });
+
   test('reserve descriptors for providers and files', async () => {
     expect(connectionsMaxFor(32_768)).toBe(16_256);
     expect(connectionsMaxFor(256)).toBe(16);

@@ -117,10 +117,12 @@ describe.skipIf(process.platform === 'win32')('a Unix socket', () => {
 
   test('shares the connection limit with the port', async () => {
     const { path, port } = await aServerWithSocket({ options: { limits: { connectionsMax: 2 } } });
-    const keep = 'GET /v1/ping HTTP/1.1\r\nHost: 127.0.0.1:PORT\r\n\r\n'.replace('PORT', String(port));
-    const first = new Wire({ path }).send(keep);
-    await first.until(/pong/);
-    await new Wire(port).send(keep).until(/pong/);
+    const head = `Host: 127.0.0.1:${port}\r\n`;
+    const keep = `GET /v1/ping HTTP/1.1\r\n${head}\r\n`;
+    const half = `POST /v1/echo HTTP/1.1\r\n${head}Content-Type: application/json\r\nContent-Length: 9\r\nExpect: 100-continue\r\n\r\n`;
+    const first = new Wire({ path }).send(half);
+    await first.until(/100 Continue/);
+    await new Wire(port).send(half).until(/100 Continue/);
     expect(await new Wire({ path }).send(keep).all()).toBe('');
     expect(await new Wire(port).send(keep).all()).toBe('');
     first.socket.destroy();

@@ -22,7 +22,7 @@ export interface HttpLimits {
   connectionCheckMs: number;
   /** How long a connection may be idle: longer than in the pools of most clients and proxies. */
   keepAliveTimeoutMs: number;
-  /** Idle connections of trusted proxies, once the daemon stops. */
+  /** Behind trusted proxies, once the daemon stops. */
   leavingIdleMs: number;
   requestsPerConnectionMax: number;
   /** Undefined: derived from the limit of open files. */

@@ -54,6 +54,33 @@ async function aSocket(handler = echo, options: Partial<HttpServerOptions> = {},
   return { ...fixture, client };
 }
 
+test('a socket that waits for its answer is not idle while a daemon behind a proxy stops', async () => {
+  const go = gate();
+  const started = gate();
+  const slow = talk(({ message }) => {
+    started.resolve();
+    return new StreamReply({}, later(message.text));
+  });
+  async function* later(text: string) {
+    await go.promise;
+    yield event({ type: 'echo', text });
+    yield sseDone;
+  }
+  const { client, server, port } = await aSocket(slow, {
+    trustedProxies: ['127.0.0.1'],
+    limits: { proxyNoticeMs: 1, leavingIdleMs: 20 },
+  });
+  const idle = new Wire(port).send(`GET /v1/ping HTTP/1.1\r\nHost: localhost:${port}\r\n\r\n`);
+  await idle.until(/pong/);
+  client.send({ type: 'say', text: 'Hi' });
+  await started.promise;
+  const left = server.leave(60_000);
+  await idle.all();
+  go.resolve();
+  expect(await client.next()).toMatchObject({ type: 'echo', text: 'Hi' });
+  await left;
+});
+
 describe('a handshake', () => {
   test('opens a socket with a request id and without compression', async () => {
     const { client } = await aSocket();
