@@ -167,9 +167,29 @@ describe('Claude at an aggregator caches only what is marked', () => {
       { role: 'system', content: [text('You are', { cache_control }), text('now')] },
       { role: 'user', content: 'a\n\nb' },
       { role: 'assistant' },
-      { role: 'tool', tool_call_id: 't', content: 'ok', cache_control: hour },
+      // Beside the content, NousResearch/hermes-agent#2391 was never answered.
+      { role: 'tool', tool_call_id: 't', content: [text('ok', { cache_control: hour })] },
       { role: 'assistant', content: 'c' },
       { role: 'user', content: [text('d', { cache_control })] },
+    ]);
+  });
+
+  test('and no more than it takes (pydantic/pydantic-ai#4604)', () => {
+    const parts = ['b', 'c', 'd', 'e'].map((each) => text(each, { cache_control }));
+    const body = { system: [text('a', { cache_control })], messages: [{ role: 'user', content: parts }] };
+    expect(marksIn(asked(openrouter, messages(body), model))).toEqual(
+      ['messages[0].content[0]', ...[0, 2, 3].map((at) => `messages[1].content[${at}]`)].map(
+        (at) => `${at} 5m`,
+      ),
+    );
+  });
+
+  test('beside a mark for the whole request, others keep their lifetime', () => {
+    const system = [text('a', { cache_control: hour })];
+    const body = { system, messages: [{ role: 'user', content: 'b' }], cache_control };
+    expect(marksIn(asked(openrouter, messages(body), model))).toEqual([
+      'messages[0].content[0] 1h',
+      'messages[1].content[0] 5m',
     ]);
   });
 

@@ -23,7 +23,7 @@ export function markedPart(part: Json, { cacheControl }: CacheMark, form: MarkFo
 
 /** Whether a model of OpenAI takes breakpoints, by its name; older ones refuse them. Source: coder/mux#3712, can1357/oh-my-pi#12780. */
 export function takesBreakpoints(model: string): boolean {
-  return /(^|\/)gpt-(5\.([6-9]|\d\d)|[6-9]|\d\d)/.test(model);
+  return /(^|\/)gpt-(5\.([6-9]|\d\d)|[6-9]|1\d)/.test(model);
 }
 
 /** Whether a model caches only what is marked, by its name, with or without that of its maker. */
@@ -53,13 +53,28 @@ export function markedEnds(messages: readonly Json[], mark: CacheMark): readonly
   );
 }
 
-function markedMessage(message: Json, mark: CacheMark): Json {
+/**
+ * A chat message with a mark at its last part, unless that has one. OpenRouter may hang on one beside the content of a tool's output.
+ * Source: NousResearch/hermes-agent#2391 and #58129.
+ */
+export function markedMessage(message: Json, mark: CacheMark): Json {
   const { role, content } = message;
-  if (role === 'tool') return markedPart(message, mark, 'cache_control');
-  const parts = typeof content === 'string' ? [{ type: 'text', text: content }] : objectsOf(content);
+  const parts: Json[] = typeof content === 'string' ? [{ type: 'text', text: content }] : objectsOf(content);
   const last = parts.at(-1);
-  if (role === 'assistant' || last === undefined) return message;
+  if (role === 'assistant' || last === undefined || last.text === '' || last.cache_control) return message;
+  if (mark.cacheControl === undefined) return message;
   return { ...message, content: [...parts.slice(0, -1), markedPart(last, mark, 'cache_control')] };
+}
+
+/** Anthropic refuses more in one request. */
+export const cacheMarksMax = 4;
+
+/** Removes marks from the middle: the first ones are of tools and instructions, the last ones of the newest messages. */
+export function limitMarks(blocks: readonly Json[], { most }: { most: number }): void {
+  const marks = blocks.filter((block) => block.cache_control);
+  const first = Math.min(2, most);
+  for (const block of marks.slice(first, Math.max(first, marks.length - (most - first))))
+    block.cache_control = undefined;
 }
 
 /** Whether the caller marked an item or a part of one. */

@@ -1,7 +1,7 @@
 import type { Inference, ReasoningItem } from '../../../features/upstreams/neutral.ts';
 import type { UpstreamCall } from '../../../features/upstreams/upstream.ts';
 import type { Json } from '../../json.ts';
-import { automaticMark } from '../cache-marks.ts';
+import { automaticMark, cacheMarksMax, limitMarks } from '../cache-marks.ts';
 import { conversationOf, endWithUser, isBlank, withShownFiles } from '../conversation.ts';
 import { refuseImageOutput, unsupported } from '../provider-failures.ts';
 import { modernSchema } from '../tool-schema.ts';
@@ -64,22 +64,11 @@ export function messagesBody(call: UpstreamCall, provider: string): Json {
   };
 }
 
-/** The API refuses more. */
-const cacheMarksMax = 4;
-
 function blocksWithin({ content }: Message): Json[] {
   return content.flatMap((block) => [
     ...(Array.isArray(block.content) ? (block.content as Json[]) : []),
     block,
   ]);
-}
-
-/** Removes marks from the middle: the first ones are of tools and instructions, the last ones of the newest messages. */
-function limitMarks(blocks: readonly Json[], { most }: { most: number }): void {
-  const marks = blocks.filter((block) => block.cache_control);
-  const first = Math.min(2, most);
-  for (const block of marks.slice(first, Math.max(first, marks.length - (most - first))))
-    block.cache_control = undefined;
 }
 
 /** The API requires a limit; by default it is the model's maximum. */

@@ -7,7 +7,7 @@ import type {
   ReasoningItem,
 } from '../../../features/upstreams/neutral.ts';
 import { isObject, type Json } from '../../json.ts';
-import { markedInstructions, markedPart } from '../cache-marks.ts';
+import { markedInstructions, markedMessage, markedPart } from '../cache-marks.ts';
 import {
   isBlank,
   markedOutput,
@@ -132,7 +132,7 @@ class MessageWriter {
     const text = textOf(output) || (attachments.length > 0 ? attachedText : '');
     const mark = [item, ...output].find(({ cacheControl }) => cacheControl) ?? {};
     const message = { role: 'tool', tool_call_id: this.#callId(item.callId), content: text };
-    this.messages.push(markedPart(message, mark, this.#receiver.isMarked ? 'cache_control' : undefined));
+    this.messages.push(this.#receiver.isMarked ? markedMessage(message, mark) : message);
     for (const part of attachments) this.#toolImages.push(chatPart(part, quirks));
   }
 

@@ -8,7 +8,14 @@ import type {
 } from '../../../features/upstreams/neutral.ts';
 import type { UpstreamCall } from '../../../features/upstreams/upstream.ts';
 import { isObject, type Json, mapChanged, objectOf, objectsOf } from '../../json.ts';
-import { automaticMark, cachesMarkedOnly, hasMarks, markedEnds } from '../cache-marks.ts';
+import {
+  automaticMark,
+  cacheMarksMax,
+  cachesMarkedOnly,
+  hasMarks,
+  limitMarks,
+  markedEnds,
+} from '../cache-marks.ts';
 import { isBlankText, readableArguments } from '../conversation.ts';
 import { withFunctions, withoutStrict, withShortDescriptions } from '../edited-tools.ts';
 import { imageUrl } from '../inline-data.ts';
@@ -205,6 +212,11 @@ export function neutralBody(call: UpstreamCall, provider: string, quirks: Quirks
   const written = chatMessages(inference, { provider, model, quirks, isMarked });
   const mark = isMarked && !hasMarks(inference.items) ? automaticMark(inference) : undefined;
   const messages = mark ? markedEnds(written, mark) : written;
+  if (isMarked)
+    limitMarks(
+      messages.flatMap(({ content }) => objectsOf(content)),
+      { most: cacheMarksMax },
+    );
   const body: Json = {
     model,
     messages: acceptedTurns(messages, quirks),
