@@ -307,7 +307,7 @@ function checkMessage(message: unknown, { message: schema }: SocketShape): void 
 }
 
 function typeIn(message: unknown): string {
-  return isObject(message) ? String(message.type) : '';
+  return isObject(message) && typeof message.type === 'string' ? message.type : '';
 }
 
 /** Checked first: otherwise members of another message type would be reported as missing. */

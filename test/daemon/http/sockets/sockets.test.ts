@@ -218,6 +218,8 @@ describe('messages', () => {
     ['a binary frame', Buffer.from('{"type":"say","text":"Hello."}'), 'invalid_request', null],
     ['a list', '[]', 'invalid_request', null],
     ['another type', { type: 'response.steer' }, 'invalid_request', 'type'],
+    ['a type that is no text', { type: { toString: 1 } }, 'invalid_request', 'type'],
+    ['a list as the type', { type: ['say'], text: 'Hello.' }, 'invalid_request', 'type'],
     ['no type', { text: 'Hello.' }, 'invalid_request', 'type'],
     ['a missing member', { type: 'say' }, 'invalid_request', 'text'],
     ['a wrong member', { type: 'say', text: 7 }, 'invalid_request', 'text'],
