@@ -11,7 +11,7 @@ export const byteOrderMark = '\uFEFF';
  */
 function csvCell(value: string | number | boolean | null | undefined, delimiter: string): string {
   const plain = String(value ?? '');
-  const text = delimiter === ';' ? plain.replace(/^(-?\d+)\.(\d+)$/, '$1,$2') : plain;
+  const text = delimiter === ';' ? plain.replace(/^(-?\d+)\.(\d+(?:e[+-]\d+)?)$/, '$1,$2') : plain;
   const isFormula = /^[=+\-@\t\r＝＋－＠]/.test(text) && Number.isNaN(Number(plain));
   const safe = isFormula ? `'${text}` : text;
   return /["\r\n]/.test(safe) || safe.includes(delimiter) ? `"${safe.replaceAll('"', '""')}"` : safe;

@@ -84,9 +84,10 @@ describe('a table', () => {
       ['1.2.3', -0.5],
       ['a, b', 3],
       ['10.0.0.1', 1.25],
+      ['b', 1.4e-7],
     ];
     expect(csvTable(rows, cells, 'semicolon')).toBe(
-      ['name;cost', 'gpt-4.1;0,000042', '1.2.3;-0,5', 'a, b;3', '10.0.0.1;1,25', ''].join('\r\n'),
+      ['name;cost', 'gpt-4.1;0,000042', '1.2.3;-0,5', 'a, b;3', '10.0.0.1;1,25', 'b;1,4e-7', ''].join('\r\n'),
     );
     expect(csvTable(rows, cells, 'tab')).toContain('gpt-4.1\t0.000042\r\n');
   });
