@@ -55,6 +55,9 @@ test.each([
   ['nothing', {}],
   ['a program that is not there', { BROWSER: 'nothere' }],
   ['a program that finds no browser', { DISPLAY: ':0' }],
+  ['nothing in quotation marks', { BROWSER: "''" }],
+  ['half a quotation mark', { BROWSER: '"' }],
+  ['a path below a file', { BROWSER: '/etc/passwd/firefox' }],
 ])('with %s, no browser is said to be open', async (_what, env) => {
   await program('xdg-open', { exits: 3 });
   expect(await openInBrowser(address, world(env as Record<string, string>))).toBe(false);
@@ -106,6 +109,8 @@ test('a browser that BROWSER names is asked for its snap, too', async () => {
     join(home, 'snap/firefox/common'),
   );
   expect(await folderOfBrowser(world({ BROWSER: 'lynx' }))).toBeUndefined();
+  await writeFile(join(bin, 'xdg-settings'), '#!/bin/sh\necho firefox_firefox.desktop\n', { mode: 0o755 });
+  expect(await folderOfBrowser(world({ BROWSER: 'xdg-open' }))).toBe(join(home, 'snap/firefox/common'));
 });
 
 // microsoft/vscode-remote-release#3251

@@ -1,4 +1,4 @@
-import { mkdirSync, renameSync, writeFileSync } from 'node:fs';
+import { mkdirSync, renameSync, rmSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { Command } from '@commander-js/extra-typings';
 import { createLoginLink } from '../../shared/endpoints.ts';
@@ -82,7 +82,9 @@ async function redirectFile(context: Context, address: string): Promise<string> 
   const target = address.replace(/[&"<>]/g, (it) => `&#${it.charCodeAt(0)};`);
   const page = `<!doctype html><meta charset="utf-8"><title>Gateway</title><meta http-equiv="refresh" content="0;url=${target}"><a href="${target}">Open the dashboard</a>\n`;
   mkdirSync(dirname(file), { recursive: true, mode: 0o700 });
-  writeFileSync(partial, page, { mode: 0o600 });
+  // The program whose folder it is may not choose what is written to.
+  rmSync(partial, { force: true });
+  writeFileSync(partial, page, { mode: 0o600, flag: 'wx' });
   renameSync(partial, file);
   return file;
 }

@@ -1,4 +1,4 @@
-import { execFile, spawn } from 'node:child_process';
+import { type ChildProcess, execFile, spawn } from 'node:child_process';
 import { existsSync } from 'node:fs';
 import { basename } from 'node:path';
 import type { Context } from '../context.ts';
@@ -18,7 +18,14 @@ export async function openInBrowser(address: string, environment: Environment): 
 
 /** Whether a program runs on, or ends well. */
 async function starts([program = '', ...words]: string[], { env, sleep }: Environment): Promise<boolean> {
-  const child = spawn(program, words, { stdio: 'ignore', detached: true, env });
+  if (program === '') return false;
+  let child: ChildProcess;
+  try {
+    child = spawn(program, words, { stdio: 'ignore', detached: true, env });
+  } catch {
+    // Below a path that is a file, for example.
+    return false;
+  }
   child.unref();
   const over = new AbortController();
   const ended = new Promise<boolean>((resolve) => {
@@ -37,6 +44,7 @@ async function starts([program = '', ...words]: string[], { env, sleep }: Enviro
 function* commands(address: string, { platform, env }: Environment): Generator<string[]> {
   for (const named of browsersIn(env.BROWSER ?? '')) {
     const words = wordsOf(named);
+    if (words.length === 0) continue;
     yield words.some((word) => word.includes('%s'))
       ? words.map((word) => word.replaceAll('%s', address))
       : [...words, address];
@@ -78,12 +86,11 @@ export function isBrowserElsewhere({ env }: Pick<Environment, 'env'>): boolean {
 export async function folderOfBrowser(environment: Environment): Promise<string | undefined> {
   const { platform, env, home } = environment;
   if (platform !== 'linux') return undefined;
-  const [named] = browsersIn(env.BROWSER ?? '').map((each) => basename(wordsOf(each)[0] ?? ''));
-  const snap = named ?? snapIn(await defaultBrowser(environment));
-  if (snap === undefined) return undefined;
-  return [`${home}/snap/${snap}/common`, `${home}/.snap/data/${snap}/common`].find((each) =>
-    existsSync(each),
-  );
+  const named = browsersIn(env.BROWSER ?? '').map((each) => basename(wordsOf(each)[0] ?? ''));
+  return [...named, snapIn(await defaultBrowser(environment))]
+    .filter((name) => name)
+    .flatMap((snap) => [`${home}/snap/${snap}/common`, `${home}/.snap/data/${snap}/common`])
+    .find((each) => existsSync(each));
 }
 
 /** `firefox` in `firefox_firefox.desktop`. */
