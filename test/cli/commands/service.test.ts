@@ -200,7 +200,7 @@ esac
     expect(first.split('\n')).toEqual(
       expect.arrayContaining(['ACME_LLM_KEY="acme-1"', `OTHER_LLM_KEY_FILE="${keyFile}"`]),
     );
-    await writeFile(file, `${first}# mine\nLANG=C.UTF-8`);
+    await writeFile(file, `${first}# mine, isn't it\nexport ACME_LLM_KEY='of\ntwo lines'\nLANG=C.UTF-8`);
     delete env.OPENAI_API_KEY;
     expect(await runCli(['service', 'install'], { env: { ...env, ACME_LLM_KEY: 'acme-2' } })).toMatchObject({
       code: 0,
@@ -209,7 +209,8 @@ esac
     expect(again).toContain('ACME_LLM_KEY="acme-2"');
     expect(again).not.toContain('ACME_LLM_KEY="acme-1"');
     expect(again).toContain('OPENAI_API_KEY="sk-of-the-house"');
-    expect(again.slice(-2)).toEqual(['# mine', 'LANG=C.UTF-8']);
+    expect(again).toEqual(expect.arrayContaining(["# mine, isn't it", 'LANG=C.UTF-8']));
+    expect(again.join()).not.toMatch(/acme-1|two lines|export/);
   });
 
   test('install refuses a configuration with which the daemon would not start', async () => {

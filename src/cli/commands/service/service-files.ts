@@ -169,8 +169,25 @@ export function environmentText(
         (isCarried(name) || names.includes(name.replace(/_FILE$/, ''))) && value && !/[\r\n]/.test(value),
     )
     .map(([name, value]) => `${name}="${(value ?? '').replace(/[\\"$`]/g, '\\$&')}"\n`);
-  const nameIn = (line: string) => line.split('=', 1)[0]?.trim();
+  const nameIn = (line: string) => /^\s*(?:export\s+)?([^\s=]*)/.exec(line)?.[1];
   const replaced = new Set(lines.map(nameIn));
-  const kept = before.split(/(?<=\n)/).filter((line) => !replaced.has(nameIn(line)));
-  return [...lines.sort(), ...kept].join('');
+  const kept = assignmentsIn(before).filter((line) => !replaced.has(nameIn(line)));
+  return [...kept.map((line) => (line.endsWith('\n') ? line : `${line}\n`)), ...lines.sort()].join('');
+}
+
+/** The lines of an environment file; a value in quotation marks may contain more of them. */
+function assignmentsIn(text: string): string[] {
+  const found: string[] = [];
+  let open = '';
+  let isOpen = false;
+  for (const line of text.match(/.*\n|.+/g) ?? []) {
+    open += line;
+    const quotes = open.replace(/\\./g, '').match(/"[^"]*"|'[^']*'|["']/g) ?? [];
+    isOpen = quotes.at(-1)?.length === 1 && !/^\s*[#;]/.test(open);
+    if (isOpen) continue;
+    found.push(open);
+    open = '';
+  }
+  // A quotation mark that nothing closes belongs to its own line.
+  return isOpen ? [...found, ...(open.match(/.*\n|.+/g) ?? [])] : found;
 }
