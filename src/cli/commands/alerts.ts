@@ -6,7 +6,7 @@ import {
   alertUnits,
   isOfManyCalls,
 } from '../../shared/constants/alert-kinds.ts';
-import { webhookFormats } from '../../shared/constants/webhook-formats.ts';
+import { type WebhookFormat, webhookFormats } from '../../shared/constants/webhook-formats.ts';
 import type {
   Alert,
   AlertCondition,
@@ -51,8 +51,11 @@ const webhook = [
 const webhookFormat = () =>
   new Option(
     '--webhook-format <format>',
-    'how the receiver expects messages; default: its address tells',
-  ).choices(webhookFormats);
+    'how the receiver expects messages; auto, the default: its address tells',
+  ).choices(['auto', ...webhookFormats] as const);
+
+const formatOf = (given: WebhookFormat | 'auto' | undefined) =>
+  given && { webhook_format: given === 'auto' ? null : given };
 const filterOptions = () => [
   new Option('--key <key>', 'only calls with this key').conflicts(['model', 'provider']),
   new Option('--model <model>', 'only calls of this model'),
@@ -95,7 +98,7 @@ export const addAlertCommand = (context: Context) => {
       await save(context, params, {
         ...condition,
         ...(url !== undefined && { webhook_url: url }),
-        ...(flags.webhookFormat && { webhook_format: flags.webhookFormat }),
+        ...formatOf(flags.webhookFormat),
       });
     });
 };
@@ -122,7 +125,7 @@ export const updateAlertCommand = (context: Context) =>
         ...(flags.window !== undefined && { window_minutes: flags.window }),
         ...(flags.minCalls !== undefined && { min_calls: flags.minCalls }),
         ...(url !== undefined && { webhook_url: url }),
-        ...(flags.webhookFormat && { webhook_format: flags.webhookFormat }),
+        ...formatOf(flags.webhookFormat),
         ...(flags.newSecret && { new_secret: true }),
       });
     });
