@@ -4,8 +4,8 @@ import type { Duplex } from 'node:stream';
 import { responseOn } from './connection-errors.ts';
 
 /**
- * The connections of a server. When there is one too many, the idle ones are closed, so that its client can
- * connect when it tries again. Node's `closeIdleConnections` also closes those whose last answer is still being sent.
+ * The connections of a server. When there is one too many, the idle ones are closed, so that its client can connect when it tries
+ * again. Node's `closeIdleConnections` also closes those whose last answer is still being sent.
  */
 export class OpenConnections {
   readonly #open = new Set<Socket>();

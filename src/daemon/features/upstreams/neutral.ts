@@ -144,13 +144,15 @@ export interface CacheMark {
  */
 export function cacheMarkIn(...places: Record<string, unknown>[]): CacheMark | undefined {
   for (const { cache_control: control, prompt_cache_breakpoint: breakpoint } of places) {
-    if (isObject(control) && control.type === 'ephemeral') {
-      const { ttl } = control;
-      return { cacheControl: typeof ttl === 'string' ? { type: 'ephemeral', ttl } : { type: 'ephemeral' } };
-    }
-    if (isObject(breakpoint)) return { cacheControl: { type: 'ephemeral' } };
+    if (isObject(control) && control.type === 'ephemeral') return cacheMark(control.ttl);
+    if (isObject(breakpoint)) return cacheMark(undefined);
   }
   return undefined;
+}
+
+/** A mark with the lifetime that a caller names. */
+export function cacheMark(ttl: unknown): Required<CacheMark> {
+  return { cacheControl: typeof ttl === 'string' ? { type: 'ephemeral', ttl } : { type: 'ephemeral' } };
 }
 
 export interface MessageItem extends CacheMark {

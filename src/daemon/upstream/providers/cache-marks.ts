@@ -1,6 +1,8 @@
 import { withoutBillingLine } from '../../../shared/text/billing-line.ts';
 import {
   type CacheMark,
+  type ContentPart,
+  cacheMark,
   cacheMarkIn,
   type Inference,
   type InputItem,
@@ -19,6 +21,16 @@ export function markedPart(part: Json, { cacheControl }: CacheMark, form: MarkFo
   if (cacheControl === undefined || form === undefined) return part;
   if (form === 'cache_control') return { ...part, cache_control: cacheControl };
   return { ...part, prompt_cache_breakpoint: { mode: 'explicit' } };
+}
+
+/** Parts as `write` turns them into those of a server, with their marks; the last one has that of its item, if there is one. */
+export function markedParts(
+  parts: readonly ContentPart[],
+  { item, form, write }: { item: CacheMark; form: MarkForm; write: (part: ContentPart) => Json },
+): Json[] {
+  return parts.map((part, at) =>
+    markedPart(write(part), at === parts.length - 1 && item.cacheControl ? item : part, form),
+  );
 }
 
 /** Whether a model of OpenAI takes breakpoints, by its name; older ones refuse them. Source: coder/mux#3712, can1357/oh-my-pi#12780. */
@@ -41,8 +53,7 @@ const cachingMembers = [
  */
 export function automaticMark({ body }: Pick<Inference, 'body'>): CacheMark | undefined {
   if (!cachingMembers.some((name) => body[name])) return undefined;
-  const { ttl } = objectOf(body.cache_control) ?? {};
-  return { cacheControl: typeof ttl === 'string' ? { type: 'ephemeral', ttl } : { type: 'ephemeral' } };
+  return cacheMark(objectOf(body.cache_control)?.ttl);
 }
 
 /** Chat messages with marks at the end of the first ones that instruct, and of all. */
@@ -62,7 +73,6 @@ export function markedMessage(message: Json, mark: CacheMark): Json {
   const parts: Json[] = typeof content === 'string' ? [{ type: 'text', text: content }] : objectsOf(content);
   const last = parts.at(-1);
   if (role === 'assistant' || last === undefined || last.text === '' || last.cache_control) return message;
-  if (mark.cacheControl === undefined) return message;
   return { ...message, content: [...parts.slice(0, -1), markedPart(last, mark, 'cache_control')] };
 }
 

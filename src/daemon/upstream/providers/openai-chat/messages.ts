@@ -7,7 +7,7 @@ import type {
   ReasoningItem,
 } from '../../../features/upstreams/neutral.ts';
 import { isObject, type Json } from '../../json.ts';
-import { markedInstructions, markedMessage, markedPart } from '../cache-marks.ts';
+import { markedInstructions, markedMessage, markedPart, markedParts } from '../cache-marks.ts';
 import {
   isBlank,
   markedOutput,
@@ -97,9 +97,10 @@ class MessageWriter {
     const hasMarks = isMarked && [item, ...item.content].some(({ cacheControl }) => cacheControl);
     const isText = item.content.every((part) => part.type === 'text' || part.type === 'refusal');
     if (isText && !hasMarks) return void this.messages.push({ role, content: textOf(item.content) });
-    const content = item.content.map((part, at) => {
-      const mark = at === item.content.length - 1 && item.cacheControl ? item : part;
-      return markedPart(chatPart(part, quirks), mark, hasMarks ? 'cache_control' : undefined);
+    const content = markedParts(item.content, {
+      item,
+      form: hasMarks ? 'cache_control' : undefined,
+      write: (part) => chatPart(part, quirks),
     });
     this.messages.push({ role, content });
   }
@@ -126,13 +127,13 @@ class MessageWriter {
 
   #addOutput(item: FunctionOutputItem): void {
     this.#endTurn();
-    const { quirks } = this.#receiver;
+    const { quirks, isMarked } = this.#receiver;
     const output = markedOutput(item);
     const attachments = output.filter((part) => part.type !== 'text' && part.type !== 'refusal');
     const text = textOf(output) || (attachments.length > 0 ? attachedText : '');
-    const mark = [item, ...output].find(({ cacheControl }) => cacheControl) ?? {};
+    const mark = isMarked && [item, ...output].find(({ cacheControl }) => cacheControl);
     const message = { role: 'tool', tool_call_id: this.#callId(item.callId), content: text };
-    this.messages.push(this.#receiver.isMarked ? markedMessage(message, mark) : message);
+    this.messages.push(mark ? markedMessage(message, mark) : message);
     for (const part of attachments) this.#toolImages.push(chatPart(part, quirks));
   }
 

@@ -13,7 +13,13 @@ import type {
 } from '../../../features/upstreams/neutral.ts';
 import type { UpstreamCall } from '../../../features/upstreams/upstream.ts';
 import { isObject, type Json, objectOf } from '../../json.ts';
-import { type MarkForm, markedInstructions, markedPart, takesBreakpoints } from '../cache-marks.ts';
+import {
+  type MarkForm,
+  markedInstructions,
+  markedPart,
+  markedParts,
+  takesBreakpoints,
+} from '../cache-marks.ts';
 import { markedOutput, pairedItems, readableArguments, withShownFiles } from '../conversation.ts';
 import { fileUrl, imageUrl } from '../inline-data.ts';
 import { refuseImageOutput } from '../provider-failures.ts';
@@ -223,8 +229,8 @@ function toolCall(item: FunctionCallItem): Json {
     : { type: 'function_call', ...called, arguments: text };
 }
 
-function message({ role, content, phase, json, cacheControl }: MessageItem, receiver: Receiver): Json {
-  const { provider, marks } = receiver;
+function message(item: MessageItem, { provider, marks }: Receiver): Json {
+  const { role, content, phase, json } = item;
   const base = json
     ? { ...json, id: undefined, type: 'message' }
     : { type: 'message', role, ...(phase !== undefined && { phase }) };
@@ -241,11 +247,10 @@ function message({ role, content, phase, json, cacheControl }: MessageItem, rece
     first?.type === 'text'
   )
     return { ...base, content: first.text };
-  const parts = content.map((part, at) => {
-    if (role === 'assistant') return outputPart(part);
-    const mark = at === content.length - 1 && cacheControl ? { cacheControl } : part;
-    return markedPart(inputPart(part), mark, marks);
-  });
+  const parts =
+    role === 'assistant'
+      ? content.map(outputPart)
+      : markedParts(content, { item, form: marks, write: inputPart });
   return { ...base, content: withCallersMembers(parts, json?.content) };
 }
 
@@ -257,9 +262,7 @@ function toolOutput(
   if (typeof callers === 'string') return callers;
   if (output.length === 0) return '';
   const [first] = output;
-  const marked = output.map((part, at) =>
-    markedPart(inputPart(part), at === output.length - 1 && item.cacheControl ? item : part, marks),
-  );
+  const marked = markedParts(output, { item, form: marks, write: inputPart });
   const parts = withCallersMembers(marked, callers);
   const isText =
     output.length === 1 && first?.type === 'text' && Object.keys(parts[0] ?? {}).length <= textMembers;
