@@ -117,9 +117,10 @@ async function removeHost(
   { yes }: { yes?: true | undefined },
 ): Promise<void> {
   const entry = findHostEntry(readHostFile(context), name);
-  if (!entry && name === localName)
+  if (!entry) {
+    if (name !== localName) throw noSuchHost(name);
     throw usageError(`${localName} is this machine's daemon and cannot be removed.`);
-  if (!entry) throw noSuchHost(name);
+  }
   await confirm(context, entry.login ? `Log out of ${name} and remove it?` : `Remove ${name}?`, { yes });
   await dropLogin(context, name);
   changeHostFile(context, (file) => {

@@ -1,4 +1,5 @@
 import { effect, signal } from '@preact/signals';
+import type { CsvDelimiter } from '../../shared/text/csv.ts';
 import { localZone } from '../../shared/time/time-zones.ts';
 
 export type Theme = 'system' | 'light' | 'dark';
@@ -29,10 +30,15 @@ export const zone = preference('zone', 'local');
 export const callColumns = preference('columns', '');
 
 /** What separates the cells of CSV that is saved: `comma`, or `semicolon` for spreadsheets with decimal commas. */
-export const csvDelimiter = preference('csv', 'comma');
+export const csvForm = preference('csv', 'comma');
 
 /** Queries of calls, one a line. */
 export const savedQueries = preference('queries', '');
+
+/** The same for what writes CSV. */
+export function csvDelimiter(): CsvDelimiter {
+  return csvForm.value === 'semicolon' ? 'semicolon' : 'comma';
+}
 
 /** The name of the zone, also of the local one. */
 export function zoneName(): string {

@@ -175,12 +175,15 @@ export function environmentText(
   return [...kept.map((line) => (line.endsWith('\n') ? line : `${line}\n`)), ...lines.sort()].join('');
 }
 
+/** With their ends. */
+const linesIn = (text: string): string[] => text.match(/.*\n|.+/g) ?? [];
+
 /** The lines of an environment file; a value in quotation marks may contain more of them. */
 function assignmentsIn(text: string): string[] {
   const found: string[] = [];
   let open = '';
   let isOpen = false;
-  for (const line of text.match(/.*\n|.+/g) ?? []) {
+  for (const line of linesIn(text)) {
     open += line;
     const quotes = open.replace(/\\./g, '').match(/"[^"]*"|'[^']*'|["']/g) ?? [];
     isOpen = quotes.at(-1)?.length === 1 && !/^\s*[#;]/.test(open);
@@ -189,5 +192,5 @@ function assignmentsIn(text: string): string[] {
     open = '';
   }
   // A quotation mark that nothing closes belongs to its own line.
-  return isOpen ? [...found, ...(open.match(/.*\n|.+/g) ?? [])] : found;
+  return isOpen ? [...found, ...linesIn(open)] : found;
 }

@@ -2,7 +2,6 @@ import { useSignal } from '@preact/signals';
 import { useEffect } from 'preact/hooks';
 import type { ExportContent, ExportFormat } from '../../../shared/contract/traces-export.ts';
 import { exportTraces } from '../../../shared/endpoints.ts';
-import type { CsvDelimiter } from '../../../shared/text/csv.ts';
 import { sizeText } from '../../../shared/text/size-text.ts';
 import { readAll, saveText } from '../../data/download.ts';
 import { csvDelimiter } from '../../data/preferences.ts';
@@ -38,7 +37,7 @@ export function ExportMenu() {
     failure.value = undefined;
     const ending = formats.find((one) => one.format === format.value)?.ending;
     try {
-      const delimiter = csvDelimiter.value as CsvDelimiter;
+      const delimiter = csvDelimiter();
       const query = { ...filters.value, format: format.value, content: content.value, delimiter };
       const pieces = await readAll(
         exportTraces,

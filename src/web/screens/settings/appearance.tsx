@@ -3,7 +3,7 @@ import { localZone } from '../../../shared/time/time-zones.ts';
 import { plannedTime } from '../../../view/times.ts';
 import { mayNotify } from '../../data/alert-notices.ts';
 import { now } from '../../data/now.ts';
-import { csvDelimiter, type Theme, theme, zone, zoneName } from '../../data/preferences.ts';
+import { csvForm, type Theme, theme, zone, zoneName } from '../../data/preferences.ts';
 import { zoneNames } from '../../data/zones.ts';
 import { Choice } from '../../parts/choice.tsx';
 import { Panel } from '../../parts/panel.tsx';
@@ -57,9 +57,9 @@ export function Appearance() {
               { value: 'comma', title: 'a,b,1.5' },
               { value: 'semicolon', title: 'a;b;1,5' },
             ]}
-            value={csvDelimiter.value}
+            value={csvForm.value}
             onChange={(value) => {
-              csvDelimiter.value = value;
+              csvForm.value = value;
             }}
           />
         </dd>

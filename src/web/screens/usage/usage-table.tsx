@@ -1,6 +1,5 @@
 import type { Result } from '../../../shared/contract/endpoint.ts';
 import type { listUsage } from '../../../shared/contract/usage.ts';
-import type { CsvDelimiter } from '../../../shared/text/csv.ts';
 import { inWords } from '../../../shared/text/in-words.ts';
 import { briefDollars, dollars } from '../../../view/money.ts';
 import { count } from '../../../view/numbers.ts';
@@ -48,7 +47,7 @@ export function UsageTable(props: TableProps) {
     row.isOther ? 'others' : nameOf(names[at] ?? by, row.groups[at] ?? null);
   const download = () => {
     const name = `usage-by-${names.join('-')}-${period.since.slice(0, 10)}-${period.until.slice(0, 10)}.csv`;
-    saveText(name, csvOfRows(rows, names, textOf, csvDelimiter.value as CsvDelimiter), 'text/csv');
+    saveText(name, csvOfRows(rows, names, textOf, csvDelimiter()), 'text/csv');
   };
   return (
     <Panel
